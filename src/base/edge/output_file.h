@@ -1,0 +1,40 @@
+// Writing files so that a full disk or a refused permission is an error with the file's name, and
+// never a file that looks whole and is not.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace inferscale {
+
+// Makes the folder (and those above it) if it is not there. Errors: permission, a file in the way.
+Result<void> make_folder(const std::string& path);
+
+// A file under construction: written to `path` + ".partial", renamed to `path` by finish(). What
+// was not finished is removed when the object goes. Buffered; append() may fail late, finish()
+// reports everything that went wrong.
+class OutputFile {
+ public:
+  static Result<OutputFile> create(const std::string& path);
+  OutputFile(OutputFile&&) noexcept;
+  OutputFile& operator=(OutputFile&&) noexcept;
+  ~OutputFile();
+
+  Result<void> append(std::string_view text);
+  Result<void> finish();
+  const std::string& path() const;
+
+ private:
+  struct State;
+  explicit OutputFile(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// create, append, finish.
+Result<void> write_file(const std::string& path, std::string_view text);
+
+}  // namespace inferscale
