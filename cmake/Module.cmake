@@ -6,7 +6,7 @@
 
 set(INFERSCALE_WARNINGS
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
-    -Woverloaded-virtual -Wno-missing-field-initializers -Wold-style-cast -Wcast-align -Wformat=2 -Wimplicit-fallthrough)
+    -Woverloaded-virtual -Wno-missing-field-initializers -Wold-style-cast -Wcast-align -Wformat=2 -Wno-restrict -Wimplicit-fallthrough)
 
 add_library(inferscale_options INTERFACE)
 target_include_directories(inferscale_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
