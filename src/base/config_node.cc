@@ -6,6 +6,14 @@ std::string SourcePosition::to_string() const {
   return line > 0 ? source + ":" + std::to_string(line) : source;
 }
 
+// Here, where Entry is complete: its size is needed by all of them.
+ConfigNode::ConfigNode() = default;
+ConfigNode::ConfigNode(const ConfigNode&) = default;
+ConfigNode::ConfigNode(ConfigNode&&) noexcept = default;
+ConfigNode& ConfigNode::operator=(const ConfigNode&) = default;
+ConfigNode& ConfigNode::operator=(ConfigNode&&) noexcept = default;
+ConfigNode::~ConfigNode() = default;
+
 ConfigNode ConfigNode::null(SourcePosition at) {
   ConfigNode node;
   node.position_ = std::move(at);
@@ -37,6 +45,10 @@ const ConfigNode* ConfigNode::find(std::string_view key) const {
     if (entry.key == key) return &entry.value;
   }
   return nullptr;
+}
+
+void ConfigNode::append(std::string key, ConfigNode value, SourcePosition key_position) {
+  entries_.push_back({std::move(key), std::move(key_position), std::move(value)});
 }
 
 bool ConfigNode::put(std::string key, ConfigNode value, SourcePosition key_position) {

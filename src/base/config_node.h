@@ -26,7 +26,12 @@ class ConfigNode {
   enum class Kind { kNull, kScalar, kList, kMap };
   struct Entry;
 
-  ConfigNode() = default;
+  ConfigNode();
+  ConfigNode(const ConfigNode&);
+  ConfigNode(ConfigNode&&) noexcept;
+  ConfigNode& operator=(const ConfigNode&);
+  ConfigNode& operator=(ConfigNode&&) noexcept;
+  ~ConfigNode();
   static ConfigNode null(SourcePosition at);
   // `quoted`: written in quotation marks, so it is text whatever it looks like.
   static ConfigNode scalar(std::string text, bool quoted, SourcePosition at);
@@ -46,13 +51,16 @@ class ConfigNode {
   const ConfigNode* find(std::string_view key) const;
 
   void append(ConfigNode item) { items_.push_back(std::move(item)); }
+  // Adds an entry to a map. REQUIRES: the map does not hold `key` yet (put() looks; this doesn't).
+  void append(std::string key, ConfigNode value, SourcePosition key_position);
   // Adds or replaces. Returns false when the key was there already.
   bool put(std::string key, ConfigNode value, SourcePosition key_position);
   // Sets the value at a dotted path ("deployment.engine.max_num_seqs"), making maps on the way.
   // Fails when a step of the path is a list or a scalar.
   Result<void> set_path(std::string_view dotted_path, ConfigNode value);
 
-  // What was written, short enough for an error message: a scalar's text, "a map", "a list", "null".
+  // What was written, short enough for an error message: a scalar's text, "a map", "a list",
+  // "null".
   std::string describe() const;
 
  private:

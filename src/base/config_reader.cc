@@ -47,8 +47,16 @@ void ConfigSession::fail(const SourcePosition& at, std::string message) {
   if (!error_) error_ = Error{ErrorCode::kInvalidConfig, std::move(message), at.to_string()};
 }
 
+void ConfigSession::fill_in(const std::string& path, ConfigNode value) {
+  const bool in_a_list = path.find('[') != std::string::npos;
+  if (describing_ || in_a_list) return;
+  // A path that crosses a scalar belongs to a key of two shapes ("a name or a map"): leave it.
+  static_cast<void>(effective_.set_path(path, std::move(value)));
+}
+
 ConfigReader::ConfigReader(const ConfigNode& root, ConfigSession& session)
     : node_(&root), session_(&session), position_(root.position()) {
+  session.effective_ = root;
   if (root.is_null()) {
     node_ = &empty_map();
   } else if (!root.is_map()) {
@@ -71,6 +79,14 @@ const ConfigNode* ConfigReader::take(std::string_view key) {
   known_.emplace_back(key);
   const ConfigNode* value = node_->find(key);
   return value == nullptr || value->is_null() ? nullptr : value;
+}
+
+void ConfigReader::fill_in(std::string_view key, std::string text, bool quoted) {
+  session_->fill_in(path_of(key), ConfigNode::scalar(std::move(text), quoted, position_));
+}
+
+void ConfigReader::fill_in_null(std::string_view key) {
+  session_->fill_in(path_of(key), ConfigNode::null(position_));
 }
 
 void ConfigReader::missing(std::string_view key, std::string_view expected) {
@@ -105,6 +121,7 @@ ConfigReader ConfigReader::map(std::string_view key, std::string_view doc) {
 std::optional<ConfigReader> ConfigReader::optional_map(std::string_view key, std::string_view doc) {
   if (!is_describing() && !has(key)) {
     known_.emplace_back(key);
+    fill_in_null(key);
     return std::nullopt;
   }
   return map(key, doc);
@@ -136,9 +153,9 @@ std::vector<ConfigReader> ConfigReader::list(std::string_view key, std::string_v
 
 std::optional<double> ConfigReader::parse_number(std::string_view key, const ConfigNode& value,
                                                  const NumberRule& rule) {
-  const std::optional<double> parsed =
-      value.kind() == ConfigNode::Kind::kScalar && !value.quoted() ? parse_finite(value.text())
-                                                                   : std::nullopt;
+  const std::optional<double> parsed = value.kind() == ConfigNode::Kind::kScalar && !value.quoted()
+                                           ? parse_finite(value.text())
+                                           : std::nullopt;
   if (!parsed || *parsed < rule.min || *parsed > rule.max ||
       (rule.above_min && *parsed == rule.min)) {
     wrong(key, value, expected_number(rule, "a number"));
@@ -152,14 +169,26 @@ double ConfigReader::number(std::string_view key, const NumberRule& rule) {
            rule.doc);
   const ConfigNode* value = take(key);
   if (value != nullptr) return parse_number(key, *value, rule).value_or(rule.fallback.value_or(0));
-  if (!rule.fallback) missing(key, expected_number(rule, "a number"));
-  return rule.fallback.value_or(0);
+  if (!rule.fallback) {
+    missing(key, expected_number(rule, "a number"));
+    return 0;
+  }
+  fill_in(key, number_text(*rule.fallback), false);
+  return *rule.fallback;
 }
 
 std::optional<double> ConfigReader::optional_number(std::string_view key, const NumberRule& rule) {
-  describe(key, "number", "null", rule.unit, rule.doc);
+  describe(key, "number", rule.fallback ? number_text(*rule.fallback) : "null", rule.unit,
+           rule.doc);
   const ConfigNode* value = take(key);
-  return value == nullptr ? std::nullopt : parse_number(key, *value, rule);
+  if (value != nullptr) return parse_number(key, *value, rule);
+  const bool written_null = node_->find(key) != nullptr;
+  if (rule.fallback && !written_null) {
+    fill_in(key, number_text(*rule.fallback), false);
+    return rule.fallback;
+  }
+  fill_in_null(key);
+  return std::nullopt;
 }
 
 std::vector<double> ConfigReader::numbers(std::string_view key, const NumberRule& rule) {
@@ -198,7 +227,11 @@ std::int64_t ConfigReader::integer(std::string_view key, const IntegerRule& rule
   const ConfigNode* value = take(key);
   const std::int64_t fallback = rule.fallback.value_or(std::max<std::int64_t>(rule.min, 0));
   if (value != nullptr) return parse_integer(key, *value, rule).value_or(fallback);
-  if (!rule.fallback) missing(key, expected_number(as_number_rule(rule), "a whole number"));
+  if (rule.fallback) {
+    fill_in(key, std::to_string(fallback), false);
+  } else {
+    missing(key, expected_number(as_number_rule(rule), "a whole number"));
+  }
   return fallback;
 }
 
@@ -206,13 +239,18 @@ std::optional<std::int64_t> ConfigReader::optional_integer(std::string_view key,
                                                            const IntegerRule& rule) {
   describe(key, "integer", "null", rule.unit, rule.doc);
   const ConfigNode* value = take(key);
-  return value == nullptr ? std::nullopt : parse_integer(key, *value, rule);
+  if (value != nullptr) return parse_integer(key, *value, rule);
+  fill_in_null(key);
+  return std::nullopt;
 }
 
 bool ConfigReader::boolean(std::string_view key, bool fallback, std::string_view doc) {
   describe(key, "true or false", fallback ? "true" : "false", "", doc);
   const ConfigNode* value = take(key);
-  if (value == nullptr) return fallback;
+  if (value == nullptr) {
+    fill_in(key, fallback ? "true" : "false", false);
+    return fallback;
+  }
   if (value->kind() == ConfigNode::Kind::kScalar && !value->quoted()) {
     if (value->text() == "true") return true;
     if (value->text() == "false") return false;
@@ -226,7 +264,11 @@ std::string ConfigReader::text(std::string_view key, std::optional<std::string> 
   describe(key, "text", fallback ? *fallback : "required", "", doc);
   const ConfigNode* value = take(key);
   if (value == nullptr) {
-    if (!fallback) missing(key, "expected text");
+    if (fallback) {
+      fill_in(key, *fallback, true);
+    } else {
+      missing(key, "expected text");
+    }
     return fallback.value_or("");
   }
   if (value->kind() != ConfigNode::Kind::kScalar || value->text().empty()) {
@@ -239,7 +281,10 @@ std::string ConfigReader::text(std::string_view key, std::optional<std::string> 
 std::optional<std::string> ConfigReader::optional_text(std::string_view key, std::string_view doc) {
   describe(key, "text", "null", "", doc);
   const ConfigNode* value = take(key);
-  if (value == nullptr) return std::nullopt;
+  if (value == nullptr) {
+    fill_in_null(key);
+    return std::nullopt;
+  }
   if (value->kind() != ConfigNode::Kind::kScalar || value->text().empty()) {
     wrong(key, *value, "expected text");
     return std::nullopt;
@@ -256,7 +301,11 @@ std::string ConfigReader::choice(std::string_view key,
   const ConfigNode* value = take(key);
   const std::string chosen(fallback.value_or(*choices.begin()));
   if (value == nullptr) {
-    if (!fallback) missing(key, "expected one of " + listed);
+    if (fallback) {
+      fill_in(key, chosen, true);
+    } else {
+      missing(key, "expected one of " + listed);
+    }
     return chosen;
   }
   if (value->kind() == ConfigNode::Kind::kScalar) {
@@ -273,7 +322,16 @@ std::string ConfigReader::choice(std::string_view key,
 void ConfigReader::only(std::string_view key, std::string_view value, std::string_view why) {
   describe(key, value, std::string(value), "", why);
   const ConfigNode* written = take(key);
-  if (written == nullptr) return;
+  if (written == nullptr) {
+    if (value == "null") {
+      fill_in_null(key);
+    } else if (value == "{}") {
+      session_->fill_in(path_of(key), ConfigNode::map(position_));
+    } else {
+      fill_in(key, std::string(value), false);
+    }
+    return;
+  }
   const bool empty_map_wanted = value == "{}";
   if (empty_map_wanted && written->is_map() && written->entries().empty()) return;
   if (written->kind() == ConfigNode::Kind::kScalar) {
@@ -302,8 +360,8 @@ bool ConfigReader::has(std::string_view key) const {
 }
 
 const ConfigNode* ConfigReader::raw(std::string_view key, std::string_view type,
-                                    std::string_view doc) {
-  describe(key, type, "null", "", doc);
+                                    std::string_view doc, std::string_view fallback) {
+  describe(key, type, std::string(fallback), "", doc);
   return take(key);
 }
 
@@ -328,10 +386,10 @@ void ConfigReader::finish() {
     for (const std::string& known : sorted) listed += (listed.empty() ? "" : ", ") + known;
     const std::string shown =
         ConfigNode::scalar(path_of(entry.key), false, entry.key_position).describe();
-    session_->fail(entry.key_position,
-                   "unknown key " + shown + " (value " + entry.value.describe() + "): " +
-                       (near ? "did you mean '" + *near + "'? " : "") + "expected one of " +
-                       listed);
+    session_->fail(entry.key_position, "unknown key " + shown + " (value " +
+                                           entry.value.describe() +
+                                           "): " + (near ? "did you mean '" + *near + "'? " : "") +
+                                           "expected one of " + listed);
     return;
   }
   if (!missing_.empty()) session_->fail(position_, missing_);

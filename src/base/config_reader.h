@@ -36,14 +36,15 @@ namespace inferscale {
 // One line of the reference: what a key is for.
 struct KeyDescription {
   std::string path;
-  std::string type;      // "number", "integer", "true or false", "text", "map", "list", or "a | b | c"
+  std::string type;  // "number", "integer", "true or false", "text", "map", "list", or "a | b | c"
   std::string fallback;  // as written in YAML; "required" when there is none
   std::string unit;
   std::string doc;
   std::string condition;  // "process: gamma": the key belongs to that choice only; else empty
 };
 
-// A number's rules. Without a fallback the key is required (or, for optional_*, null).
+// A number's rules. Without a fallback the key is required. An optional number that is not written
+// takes the fallback, or is nothing without one; written as null it is nothing.
 struct NumberRule {
   std::optional<double> fallback = std::nullopt;
   double min = -std::numeric_limits<double>::infinity();
@@ -71,12 +72,17 @@ class ConfigSession {
   bool failed() const { return error_.has_value(); }
   const Error& error() const { return *error_; }
   const std::vector<KeyDescription>& descriptions() const { return descriptions_; }
+  // The tree that was read, with the default filled in for every key that was not written (but for
+  // keys inside lists).
+  const ConfigNode& effective() const { return effective_; }
 
  private:
   friend class ConfigReader;
   void fail(const SourcePosition& at, std::string message);
+  void fill_in(const std::string& path, ConfigNode value);
 
   bool describing_ = false;
+  ConfigNode effective_;
   std::optional<Error> error_;
   std::vector<KeyDescription> descriptions_;
   std::string condition_;
@@ -119,7 +125,8 @@ class ConfigReader {
   bool has(std::string_view key) const;
   bool is_describing() const { return session_->is_describing(); }
   // The whole value of `key`, for readers of free-form parts; null when missing. Counts as read.
-  const ConfigNode* raw(std::string_view key, std::string_view type, std::string_view doc);
+  const ConfigNode* raw(std::string_view key, std::string_view type, std::string_view doc,
+                        std::string_view fallback = "null");
 
   // An error about `key` (or about this map, when the key is empty or missing).
   void fail(std::string_view key, std::string_view expected);
@@ -137,6 +144,9 @@ class ConfigReader {
   const ConfigNode* take(std::string_view key);
   std::string path_of(std::string_view key) const;
   void missing(std::string_view key, std::string_view expected);
+  // Notes the default that a key takes which is not written.
+  void fill_in(std::string_view key, std::string text, bool quoted);
+  void fill_in_null(std::string_view key);
   void wrong(std::string_view key, const ConfigNode& value, std::string_view expected);
   void describe(std::string_view key, std::string_view type, std::string fallback,
                 std::string_view unit, std::string_view doc);

@@ -8,7 +8,9 @@
 namespace inferscale {
 namespace {
 
-SourcePosition at(int line) { return {"run.yaml", line}; }
+SourcePosition at(int line) {
+  return {"run.yaml", line};
+}
 
 ConfigNode tree(std::initializer_list<std::pair<const char*, const char*>> entries) {
   ConfigNode root = ConfigNode::map(at(1));

@@ -15,8 +15,10 @@ namespace inferscale {
 Result<void> make_folder(const std::string& path);
 
 // A file under construction: written to `path` + ".partial", renamed to `path` by finish(). What
-// was not finished is removed when the object goes. Buffered; append() may fail late, finish()
-// reports everything that went wrong.
+// was not finished is removed when the object goes. A device or a pipe (/dev/stdout) is written
+// directly, and a symbolic link stays: the file that it names is replaced. Buffered; append() may
+// fail late, finish() reports everything that went wrong. After an error nothing more is written,
+// and every call gives that error again.
 class OutputFile {
  public:
   static Result<OutputFile> create(const std::string& path);
@@ -25,6 +27,7 @@ class OutputFile {
   ~OutputFile();
 
   Result<void> append(std::string_view text);
+  // REQUIRES: called once, and append() no more after it.
   Result<void> finish();
   const std::string& path() const;
 

@@ -2,7 +2,8 @@
 //
 // Taken: one document of maps, lists and scalars. Refused, each with its line: duplicate keys,
 // more than one document, anchors and aliases (they make small files large), tags, keys that are
-// not scalars, nesting deeper than 64, files over 16 MiB, bytes that are not UTF-8 text.
+// empty or not scalars, nesting deeper than 64, more than a million values, files over 16 MiB,
+// bytes that are not UTF-8 text, control characters, quotation marks that are never closed.
 
 #pragma once
 
@@ -14,14 +15,20 @@
 
 namespace inferscale {
 
-// An empty document is a null node. Errors are kInvalidConfig (kNotFound for the file itself).
+// An empty document is a null node. Errors are kInvalidConfig. `source` is the file's name for
+// positions.
 Result<ConfigNode> parse_yaml(std::string_view text, const std::string& source);
+// A gzip file is unpacked. Errors as above, kNotFound when there is no such file, and kIo when the
+// machine refuses it.
 Result<ConfigNode> read_yaml_file(const std::string& path);
 
-// Applies "key.path=value" (the value is YAML: a number, text, [list] or {map}) to `root`.
+// Applies "key.path=value" (the value is YAML: a number, text, [list] or {map}) to `root`; an empty
+// value is null. What is set has the position "--set", without a line.
 Result<void> apply_setting(ConfigNode& root, std::string_view assignment);
 
-// The tree as YAML or JSON text, for the record of a run.
+// The tree as compact JSON, for the record of a run. Keys stay in the order in which they were
+// written, numbers and true and false stay what they are, everything else becomes a string; bytes
+// that are not UTF-8 become U+FFFD.
 std::string to_json_text(const ConfigNode& node);
 
 }  // namespace inferscale

@@ -1,0 +1,26 @@
+// What a text must be before the YAML library sees it: UTF-8 without control characters.
+//
+// The library itself guesses at other encodings, and takes the byte 0x04 for the end of the text,
+// so that everything after it would be dropped without a word.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace inferscale {
+
+struct TextFlaw {
+  int line = 0;  // from 1
+  std::string message;
+};
+
+// The first byte that does not belong in a text file, or nothing.
+std::optional<TextFlaw> find_text_flaw(std::string_view text);
+
+// The length of the UTF-8 sequence that `text` begins with (RFC 3629: the shortest form, no
+// surrogates, at most U+10FFFF), or 0 when it begins with none.
+std::size_t utf8_sequence_length(std::string_view text);
+
+}  // namespace inferscale
