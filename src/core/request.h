@@ -8,9 +8,9 @@
 
 namespace inferscale {
 
-using RequestId = std::uint32_t;   // dense, from 0, in the order of arrival
-using TokenCount = std::int64_t;   // tokens, sums of tokens
-using BlockCount = std::int64_t;   // KV blocks of `kv_block_tokens` tokens each
+using RequestId = std::uint32_t;  // dense, from 0, in the order of arrival
+using TokenCount = std::int64_t;  // tokens, sums of tokens
+using BlockCount = std::int64_t;  // KV blocks of `kv_block_tokens` tokens each
 
 struct Request {
   RequestId id = 0;

@@ -1,0 +1,26 @@
+// Everything that one run leaves behind, as plain data: what a run folder is written from.
+
+#pragma once
+
+#include <span>
+
+#include "base/json_writer.h"
+#include "core/carried_columns.h"
+#include "core/outcome.h"
+#include "core/signal_sample.h"
+#include "core/slo.h"
+
+namespace inferscale {
+
+// The spans are owned by whoever ran it and outlive the record.
+struct RunRecord {
+  JsonValue manifest = JsonValue::object();  // all facts but `schema` and `version`
+  JsonValue summary = JsonValue::object();
+  std::span<const Outcome> outcomes;  // in order of arrival: the index is the request's id
+  Slo slo;                            // what `slo_met` of each request is judged by
+  CarriedColumns carried;
+  std::span<const SignalSample> signals;
+  bool with_outcomes = true;  // false: leave the outcomes out of the folder
+};
+
+}  // namespace inferscale
