@@ -1,0 +1,21 @@
+// The part of a configuration that says what a replica runs on: `hardware`, `parallel`, `precision`
+// of `deployment`.
+
+#pragma once
+
+#include "base/config_reader.h"
+#include "catalog/deployment_shape.h"
+#include "catalog/hardware_spec.h"
+#include "catalog/model_spec.h"
+
+namespace inferscale {
+
+// `hardware`: a catalogue name, or a map that describes an accelerator.
+HardwareSpec read_hardware(ConfigReader& deployment);
+
+// `parallel` and `precision`, checked against the model. Weights of 8 bits compute at the 8-bit
+// rate where the accelerator has one for that format; all others at the 16-bit rate.
+DeploymentShape read_deployment_shape(ConfigReader& deployment, const ModelSpec& model,
+                                      const HardwareSpec& hardware);
+
+}  // namespace inferscale

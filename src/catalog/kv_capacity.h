@@ -1,0 +1,58 @@
+// How many KV blocks a deployment has: what memory is left when the model is loaded.
+//
+//   blocks = floor((utilization x memory - weights - activations - runtime)
+//                  / (block tokens x KV bytes of a token on one accelerator))
+//
+// each on one accelerator. As engines do, the peak of a step's temporary tensors is set aside, the
+// larger of two phases (they do not coexist):
+//
+//   layer    tokens x 2 bytes x (2 hidden + the widest part of a layer on this accelerator)
+//   sampling tokens x 2 bytes x hidden + sequences x vocabulary x 38 bytes
+//
+// with tokens = max_num_batched_tokens and sequences = max_num_seqs. 38 bytes for each logit: 2 and
+// 4 for the 16-bit and the fp32 copy, 24 to sort them with their 64-bit indices (in and out), 8 for
+// probabilities and their running sum. Engines that logged their profile measured 38.3
+// (docs/kv_memory.md). Runtime: 0.13 GiB that libraries take outside the allocator, and 0.42 GiB
+// more for collectives when accelerators share the model, as the same logs say.
+//
+// Layers with a sliding window count as full attention, as in engines' default allocators.
+
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "catalog/deployment_shape.h"
+#include "catalog/hardware_spec.h"
+#include "catalog/model_spec.h"
+#include "core/request.h"
+
+namespace inferscale {
+
+struct KvCapacityOptions {
+  double gpu_memory_utilization = 0.9;  // the part of memory that the engine may use
+  std::int64_t kv_block_tokens = 16;
+  std::int64_t max_num_batched_tokens = 8192;
+  std::int64_t max_num_seqs = 256;
+  // What the engine sets aside for captured graphs. vLLM before 0.21 captures outside the budget
+  // (0); later versions reckon about 0.3 GiB.
+  double cuda_graph_bytes = 0;
+};
+
+// All bytes are on one accelerator; blocks and tokens are those of the replica.
+struct KvCapacity {
+  BlockCount blocks = 0;
+  TokenCount tokens = 0;  // blocks x block tokens
+  double weight_bytes = 0;
+  double activation_bytes = 0;
+  double overhead_bytes = 0;  // runtime, collectives, captured graphs
+  double usable_bytes = 0;    // left for the KV cache
+  double bytes_per_token = 0;
+};
+
+// An error when not even one block fits: it says the bytes needed and there, and the smallest
+// tensor parallelism that would fit.
+Result<KvCapacity> kv_capacity(const ModelSpec& model, const HardwareSpec& hardware,
+                               const DeploymentShape& shape, const KvCapacityOptions& options);
+
+}  // namespace inferscale

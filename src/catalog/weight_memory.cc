@@ -1,0 +1,73 @@
+#include "catalog/weight_memory.h"
+
+#include "base/check.h"
+
+namespace inferscale {
+namespace {
+
+constexpr std::int64_t kMxfp4Tile = 256;
+
+double attention_per_layer(const ModelSpec& model, std::int64_t tensor) {
+  const double total = static_cast<double>(model.attention_parameters_per_layer());
+  const double parts = static_cast<double>(tensor);
+  if (model.mla) {
+    const std::int64_t compressed =
+        model.mla->kv_lora_rank + model.mla->qk_rope_head_dim + model.mla->q_lora_rank;
+    const double whole = static_cast<double>(model.hidden_dim * compressed);
+    return whole + (total - whole) / parts;
+  }
+  const double head = static_cast<double>(2 * model.hidden_dim * model.head_dim);
+  const double key_value = head * static_cast<double>(model.kv_heads);
+  return (total - key_value) / parts +
+         head * static_cast<double>(kv_heads_per_accelerator(model, tensor));
+}
+
+// Bytes of the routed experts of all layers, over all accelerators.
+double expert_bytes(const ModelSpec& model, const DeploymentShape& shape) {
+  if (!model.moe) return 0;
+  double parameters = static_cast<double>(model.moe_layers() * model.moe->experts) *
+                      static_cast<double>(model.expert_parameters());
+  if (shape.only_experts_quantised) {
+    const std::int64_t width = model.moe->expert_ffn_dim;
+    const std::int64_t padded = (width + kMxfp4Tile - 1) / kMxfp4Tile * kMxfp4Tile;
+    parameters *= static_cast<double>(padded) / static_cast<double>(width);
+  }
+  return parameters * shape.expert_bits() / 8.0;
+}
+
+}  // namespace
+
+std::int64_t kv_heads_per_accelerator(const ModelSpec& model, std::int64_t tensor) {
+  CHECK(tensor >= 1) << "tensor parallelism of " << tensor;
+  return (model.kv_heads + tensor - 1) / tensor;
+}
+
+double weight_bytes_per_accelerator(const ModelSpec& model, const DeploymentShape& shape) {
+  const double parts = static_cast<double>(shape.tensor);
+  const double layers = static_cast<double>(model.layers);
+  const double moe_layers = static_cast<double>(model.moe_layers());
+  double linear = layers * attention_per_layer(model, shape.tensor) +
+                  (layers - moe_layers) * static_cast<double>(model.dense_ffn_parameters()) / parts;
+  double full_precision = static_cast<double>((2 * model.layers + 1) * model.hidden_dim);
+  const double embeddings = model.tied_embeddings ? 1 : 2;
+  full_precision += embeddings * static_cast<double>(model.embedding_parameters()) / parts;
+  if (model.moe) {
+    const double experts = static_cast<double>(model.moe->experts);
+    linear += moe_layers * static_cast<double>(model.shared_expert_parameters()) / parts;
+    full_precision += moe_layers * experts * static_cast<double>(model.hidden_dim);
+  }
+  return linear * shape.linear_bits() / 8.0 +
+         full_precision * DeploymentShape::kEmbeddingBits / 8.0 +
+         expert_bytes(model, shape) / parts;
+}
+
+double kv_bytes_per_token_per_accelerator(const ModelSpec& model, const DeploymentShape& shape) {
+  double numbers = static_cast<double>(model.kv_elements_per_token());
+  if (!model.mla) {
+    numbers = numbers / static_cast<double>(model.kv_heads) *
+              static_cast<double>(kv_heads_per_accelerator(model, shape.tensor));
+  }
+  return numbers * shape.kv_bits / 8.0;
+}
+
+}  // namespace inferscale
