@@ -1,0 +1,61 @@
+// A run of decode steps over an unchanged batch, in closed form.
+//
+// Step j (from 1) costs first + growth (j - 1) nanoseconds, so k steps end at
+//
+//   time_after(k) = start + round(k first + growth k (k - 1) / 2)
+//
+// evaluated afresh from the segment's start for each k: jumping to step k and stepping there one by
+// one give the same nanosecond. A gap is the difference of two such instants, an integer; the
+// counts and maxima below are over these integers, exact, and take constant work unless growth is
+// far below a nanosecond a step.
+
+#pragma once
+
+#include <cstdint>
+
+#include "base/time.h"
+#include "replica/latency/latency_model.h"
+
+namespace inferscale {
+
+class DecodeSegment {
+ public:
+  DecodeSegment() = default;
+  // REQUIRES: cost.first_ns and cost.growth_ns are finite and not negative.
+  DecodeSegment(Instant start, const StepCost& cost)
+      : start_(start), first_(cost.first_ns), growth_(cost.growth_ns) {}
+
+  Instant start() const { return start_; }
+  // When step `steps` has ended; start() for 0.
+  Instant time_after(std::int64_t steps) const {
+    return start_ + Duration::nanos(static_cast<std::int64_t>(offset_ns(steps) + 0.5));
+  }
+  // The same from start(), before rounding.
+  double offset_ns(std::int64_t steps) const {
+    const double k = static_cast<double>(steps);
+    return k * first_ + growth_ * (0.5 * k * (k - 1.0));
+  }
+  double growth_ns() const { return growth_; }
+  // Step j's cost before rounding to instants, j from 1.
+  double step_ns(std::int64_t step) const {
+    return first_ + growth_ * static_cast<double>(step - 1);
+  }
+  // The least k from 1 to `limit` whose step ends at or after `at`; `limit` when none before it
+  // does.
+  std::int64_t first_step_ending_at(Instant at, std::int64_t limit) const;
+  // How many of the gaps of steps from..to (time_after(j) - time_after(j - 1)) exceed `limit`.
+  std::int64_t gaps_over(Duration limit, std::int64_t from, std::int64_t to) const;
+  // The longest of these gaps. REQUIRES: 1 <= from <= to.
+  Duration longest_gap(std::int64_t from, std::int64_t to) const;
+  // The sum of offset_ns(x) over x = from, from + stride, ... (count terms).
+  double sum_of_offsets(std::int64_t from, std::int64_t stride, std::int64_t count) const;
+
+ private:
+  Duration gap(std::int64_t step) const { return time_after(step) - time_after(step - 1); }
+
+  Instant start_;
+  double first_ = 0;
+  double growth_ = 0;
+};
+
+}  // namespace inferscale

@@ -1,0 +1,28 @@
+// The `deployment.engine` part of a configuration: the limits that the engine itself is started
+// with.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/config_reader.h"
+#include "core/request.h"
+#include "replica/batch_scheduler.h"
+
+namespace inferscale {
+
+struct EngineOptions {
+  SchedulerKind scheduler = SchedulerKind::kContinuousFcfs;
+  std::int64_t max_num_seqs = 256;
+  TokenCount max_num_batched_tokens = 8192;
+  std::int64_t kv_block_tokens = 16;
+  double gpu_memory_utilization = 0.9;
+  std::optional<TokenCount> kv_cache_tokens;  // derived from memory when not set
+  std::optional<TokenCount> max_model_len;    // the model's own when not set
+  std::optional<std::int64_t> max_queued;     // unlimited when not set
+};
+
+EngineOptions read_engine_options(ConfigReader& deployment);
+
+}  // namespace inferscale

@@ -1,0 +1,54 @@
+#include "replica/finish_queue.h"
+
+#include "base/check.h"
+
+namespace inferscale {
+
+void FinishQueue::sift_up(std::size_t hole, Entry entry) {
+  while (hole > 0) {
+    const std::size_t parent = (hole - 1) / 2;
+    if (heap_[parent].step <= entry.step) break;
+    heap_[hole] = heap_[parent];
+    place_[heap_[hole].slot] = static_cast<std::uint32_t>(hole);
+    hole = parent;
+  }
+  heap_[hole] = entry;
+  place_[entry.slot] = static_cast<std::uint32_t>(hole);
+}
+
+void FinishQueue::sift_down(std::size_t hole, Entry entry) {
+  const std::size_t size = heap_.size();
+  while (true) {
+    std::size_t child = 2 * hole + 1;
+    if (child >= size) break;
+    if (child + 1 < size && heap_[child + 1].step < heap_[child].step) ++child;
+    if (entry.step <= heap_[child].step) break;
+    heap_[hole] = heap_[child];
+    place_[heap_[hole].slot] = static_cast<std::uint32_t>(hole);
+    hole = child;
+  }
+  heap_[hole] = entry;
+  place_[entry.slot] = static_cast<std::uint32_t>(hole);
+}
+
+void FinishQueue::push(std::int64_t step, std::uint32_t slot) {
+  CHECK(place_[slot] == kAbsent) << "slot " << slot << " is queued already";
+  heap_.push_back({step, slot});
+  sift_up(heap_.size() - 1, {step, slot});
+}
+
+void FinishQueue::remove(std::uint32_t slot) {
+  const std::size_t hole = place_[slot];
+  CHECK(hole != kAbsent) << "slot " << slot << " is not queued";
+  place_[slot] = kAbsent;
+  const Entry last = heap_.back();
+  heap_.pop_back();
+  if (hole == heap_.size()) return;
+  if (hole > 0 && last.step < heap_[(hole - 1) / 2].step) {
+    sift_up(hole, last);
+  } else {
+    sift_down(hole, last);
+  }
+}
+
+}  // namespace inferscale

@@ -1,0 +1,48 @@
+// How long one step of the engine takes: the seam between the replica and the hardware.
+//
+// A step runs the model once over a batch: prompts that are prefilled (all their tokens) and
+// sequences that decode (one new token each). A latency model sees the batch only through sums, so
+// its cost does not depend on how many sequences there are.
+//
+// While the batch keeps its members, each further decode step attends to one more token for each
+// sequence. A model answers with the cost of the first step, by how much each following step costs
+// more, and for how many steps that straight line holds; the replica jumps over that many steps
+// at once.
+
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "core/request.h"
+
+namespace inferscale {
+
+struct StepShape {
+  std::int64_t decode_sequences = 0;
+  // Tokens that the decoding sequences attend to in this step, the new ones included.
+  TokenCount decode_context = 0;
+  std::int64_t prefill_sequences = 0;
+  TokenCount prefill_tokens = 0;  // of all prompts of the step together
+  // Query-key pairs of the prompts: n (n + 1) / 2 for a prompt of n tokens.
+  double prefill_pairs = 0;
+};
+
+struct StepCost {
+  double first_ns = 0;  // the step itself; at least 0
+  double growth_ns =
+      0;  // what each following decode step costs more than the one before; at least 0
+  // For how many steps (this one included) that holds if the batch keeps its members; at least 1.
+  std::int64_t valid_steps = std::numeric_limits<std::int64_t>::max();
+};
+
+class LatencyModel {
+ public:
+  virtual ~LatencyModel() = default;
+  virtual std::string_view name() const = 0;
+  // Pure: the same shape has the same cost. REQUIRES: the shape holds at least one sequence.
+  virtual StepCost cost(const StepShape& shape) const = 0;
+};
+
+}  // namespace inferscale

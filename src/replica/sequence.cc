@@ -1,0 +1,30 @@
+#include "replica/sequence.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace inferscale {
+
+Outcome outcome_of(const Sequence& sequence, OutcomeStatus status, Instant finish) {
+  Outcome outcome = outcome_of(sequence.request, status, RefusalReason::kNone);
+  outcome.start = sequence.start;
+  outcome.first_token = sequence.first_token;
+  outcome.finish = finish;
+  outcome.itl_max = sequence.gaps.longest;
+  outcome.gaps_over_limit = static_cast<std::uint32_t>(sequence.gaps.over);
+  outcome.preemptions = static_cast<std::uint16_t>(
+      std::min<std::uint32_t>(sequence.preemptions, std::numeric_limits<std::uint16_t>::max()));
+  return outcome;
+}
+
+Outcome outcome_of(const Request& request, OutcomeStatus status, RefusalReason reason) {
+  Outcome outcome;
+  outcome.arrival = request.arrival;
+  outcome.prompt_tokens = request.prompt_tokens;
+  outcome.output_tokens = request.output_tokens;
+  outcome.status = status;
+  outcome.reason = reason;
+  return outcome;
+}
+
+}  // namespace inferscale
