@@ -1,0 +1,101 @@
+#include "sim/run_config.h"
+
+#include "catalog/deployment_options.h"
+
+namespace inferscale {
+namespace {
+
+ModelSpec read_model(ConfigReader& deployment, const ModelResolver& resolve_model) {
+  const std::string name =
+      deployment.text("model", std::nullopt,
+                      "the model: a name of the catalogue (`inferscale models` lists them) or the "
+                      "path of a Hugging Face config.json");
+  if (deployment.is_describing() || name.empty()) return {};
+  const Result<ModelSpec> model = resolve_model(name);
+  if (model) return *model;
+  deployment.fail("model", model.error().to_string());
+  return {};
+}
+
+DeploymentConfig read_deployment(ConfigReader& root, const ModelResolver& resolve_model) {
+  ConfigReader deployment = root.map("deployment", "what serves the requests");
+  DeploymentConfig config;
+  config.model = read_model(deployment, resolve_model);
+  config.hardware = read_hardware(deployment);
+  deployment.only("replicas", "1", "this version simulates one replica");
+  ConfigReader router = deployment.map("router", "chooses a replica for each request");
+  router.only("policy", "least_load", "one replica leaves nothing to choose");
+  router.finish();
+  const bool known = config.model.layers > 0 || deployment.is_describing();
+  if (known) config.shape = read_deployment_shape(deployment, config.model, config.hardware);
+  config.engine = read_engine_options(deployment);
+  config.latency = read_latency_options(deployment);
+  deployment.only("disaggregation", "null", "prefill and decode share the replica in this version");
+  if (known) deployment.finish();
+  return config;
+}
+
+OutputOptions read_output(ConfigReader& root) {
+  ConfigReader output = root.map("output", "what the run folder holds");
+  OutputOptions options;
+  options.outcomes =
+      output.boolean("outcomes", true, "write outcomes.jsonl, a line for each request");
+  const auto interval = output.optional_number(
+      "signals_interval_s",
+      {.fallback = 1.0,
+       .min = 1e-3,
+       .max = 1e6,
+       .unit = "s",
+       .doc = "time between two rows of signals.jsonl, which says how full the replica is; null: "
+              "not written"});
+  if (interval) options.signals_interval = Duration::from_seconds(*interval);
+  output.finish();
+  return options;
+}
+
+// Keys of the schema whose parts are not in this version.
+void read_keys_of_later_versions(ConfigReader& root) {
+  root.only("repeats", "1", "a run is simulated once in this version");
+  root.only("slo_classes", "{}", "there is one SLO for all requests in this version");
+  root.only("tenants", "{}", "tenants have no weights or limits in this version");
+  ConfigReader clients = root.map("clients", "what a client does after a refusal");
+  clients.only("profile", "open_loop", "clients never come back in this version");
+  clients.finish();
+  ConfigReader predictor = root.map("predictor", "what is known of a request at its arrival");
+  predictor.only("output_tokens", "max_tokens", "the requested limit is what is known");
+  predictor.finish();
+  ConfigReader signals = root.map("signals", "what an admission policy sees of the replicas");
+  constexpr std::string_view kUnread = "no admission policy reads signals in this version";
+  signals.only("scrape_interval_s", "0.1", kUnread);
+  signals.only("delay_s", "0", kUnread);
+  signals.only("max_age_s", "5", kUnread);
+  signals.only("on_stale", "ledger_fallback", kUnread);
+  signals.finish();
+  ConfigReader admission = root.map("admission", "who is let in");
+  admission.only("policy", "none", "every request is admitted in this version");
+  admission.only("enforce", "1", "there is no policy to enforce in this version");
+  admission.only("hold", "null", "no request is held at the door in this version");
+  admission.finish();
+}
+
+}  // namespace
+
+RunConfig read_run_config(ConfigReader& root, const ModelResolver& resolve_model) {
+  RunConfig config;
+  config.name = root.text("name", "run", "a name for tables and reports");
+  config.seed = static_cast<std::uint64_t>(
+      root.integer("seed", {.fallback = 42,
+                            .min = 0,
+                            .doc = "all random numbers follow from it: the same seed gives the "
+                                   "same bytes"}));
+  config.deployment = read_deployment(root, resolve_model);
+  ConfigReader workload = root.map("workload", "the requests: generated, or the rows of a trace");
+  config.workload = read_workload_options(workload);
+  config.slo = read_slo(root);
+  config.output = read_output(root);
+  read_keys_of_later_versions(root);
+  root.finish();
+  return config;
+}
+
+}  // namespace inferscale

@@ -1,0 +1,54 @@
+// The configuration of one simulated run: every key of the schema, read in one place.
+//
+// Keys that later versions will give a meaning (router, tenants, admission, ...) are in the schema
+// already; here they take only the value that is true of one replica without a gate.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/config_reader.h"
+#include "catalog/deployment_shape.h"
+#include "catalog/hardware_spec.h"
+#include "catalog/model_spec.h"
+#include "core/slo.h"
+#include "core/slo_options.h"
+#include "replica/engine_options.h"
+#include "replica/latency/latency_options.h"
+#include "workload/workload_options.h"
+
+namespace inferscale {
+
+struct DeploymentConfig {
+  ModelSpec model;
+  HardwareSpec hardware;
+  DeploymentShape shape;
+  EngineOptions engine;
+  LatencyOptions latency;
+};
+
+struct OutputOptions {
+  bool outcomes = true;
+  std::optional<Duration> signals_interval;
+};
+
+struct RunConfig {
+  std::string name;
+  std::uint64_t seed = 0;
+  DeploymentConfig deployment;
+  WorkloadOptions workload;
+  Slo slo;
+  OutputOptions output;
+};
+
+// Finds a model by its catalogue name or the path of its config.json. Reading files is the
+// caller's.
+using ModelResolver = std::function<Result<ModelSpec>(const std::string& name)>;
+
+// Errors are left in the session of `root`.
+RunConfig read_run_config(ConfigReader& root, const ModelResolver& resolve_model);
+
+}  // namespace inferscale

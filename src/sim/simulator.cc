@@ -1,0 +1,137 @@
+#include "sim/simulator.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "sim/checkers/run_checker.h"
+
+namespace inferscale {
+namespace {
+
+constexpr std::uint64_t kEventsBetweenLooks = 4096;  // at the stop flag and the progress
+
+class Simulation final : public OutcomeSink {
+ public:
+  Simulation(const SimulatorOptions& options, const LatencyModel& latency, RequestSource& source,
+             const RunControl& control)
+      : options_(options),
+        source_(source),
+        control_(control),
+        replica_(options.stepwise ? make_stepwise_replica(options.replica, latency, *this)
+                                  : make_segment_replica(options.replica, latency, *this)) {
+    result_.outcomes.reserve(source.size());
+  }
+
+  SimulationResult run();
+  void record(RequestId id, const Outcome& outcome) override;
+
+ private:
+  // Handles everything at the next instant at which something happens. False: nothing is left.
+  bool step();
+  void arrive();
+  void sample_until(Instant before);
+  void sample(Instant at);
+  bool should_stop() const {
+    return control_.stop != nullptr && control_.stop->load(std::memory_order_relaxed);
+  }
+
+  const SimulatorOptions& options_;
+  RequestSource& source_;
+  const RunControl& control_;
+  std::unique_ptr<Replica> replica_;
+  VirtualClock clock_;
+  Request upcoming_;  // the next arrival, when there is one
+  bool has_upcoming_ = false;
+  Instant next_sample_;
+  std::int64_t finished_ = 0;
+  std::int64_t refused_ = 0;
+  RunChecker checker_;
+  SimulationResult result_;
+};
+
+void Simulation::record(RequestId id, const Outcome& outcome) {
+  if (outcome.status == OutcomeStatus::kFinished) ++finished_;
+  if (outcome.status == OutcomeStatus::kRefused) ++refused_;
+  if (options_.verify) checker_.on_outcome(id, outcome);
+  result_.outcomes[id] = outcome;
+}
+
+void Simulation::arrive() {
+  CHECK(upcoming_.id == result_.outcomes.size()) << "request ids are not dense";
+  result_.outcomes.emplace_back();
+  replica_->enqueue(upcoming_);
+  has_upcoming_ = source_.next(upcoming_);
+}
+
+bool Simulation::step() {
+  const Instant arrival = has_upcoming_ ? upcoming_.arrival : Instant::never();
+  const Instant wake = replica_->next_wake();
+  const Instant now = std::min(arrival, wake);
+  if (now == Instant::never()) return false;
+  if (options_.signals_interval) sample_until(now);
+  clock_.advance_to(now);
+  ++result_.events;
+  if (arrival <= wake) {
+    arrive();
+    if (options_.verify) checker_.on_event(now, nullptr);
+  } else {
+    replica_->wake(now);
+    if (options_.verify) checker_.on_event(now, replica_.get());
+  }
+  return true;
+}
+
+void Simulation::sample_until(Instant before) {
+  while (next_sample_ < before) sample(next_sample_);
+}
+
+void Simulation::sample(Instant at) {
+  const ReplicaLoad load = replica_->load_at(at);
+  result_.signals.push_back({.at = at,
+                             .queue_depth = load.queue_depth,
+                             .running = load.running,
+                             .kv_blocks_used = load.kv_blocks_held,
+                             .kv_used_fraction = static_cast<double>(load.kv_blocks_held) /
+                                                 static_cast<double>(options_.replica.kv_blocks),
+                             .arrived = static_cast<std::int64_t>(result_.outcomes.size()),
+                             .finished = finished_,
+                             .refused = refused_,
+                             .preemptions = replica_->usage().preemptions});
+  next_sample_ = at + *options_.signals_interval;
+}
+
+SimulationResult Simulation::run() {
+  has_upcoming_ = source_.next(upcoming_);
+  while (step()) {
+    if (result_.events % kEventsBetweenLooks != 0) continue;
+    if (control_.progress) control_.progress(result_.outcomes.size());
+    if (should_stop()) {
+      result_.interrupted = true;
+      break;
+    }
+  }
+  result_.end = clock_.now();
+  // The series ends with the first sample that sees the last event.
+  if (options_.signals_interval) {
+    sample_until(result_.end);
+    sample(next_sample_);
+  }
+  replica_->flush();
+  result_.usage = replica_->usage();
+  result_.gaps = std::make_unique<DurationHistogram>(replica_->gaps());
+  if (options_.verify) {
+    checker_.on_end(result_.outcomes, !result_.interrupted);
+    result_.violations = checker_.violations();
+  }
+  return std::move(result_);
+}
+
+}  // namespace
+
+SimulationResult simulate(const SimulatorOptions& options, const LatencyModel& latency,
+                          RequestSource& source, const RunControl& control) {
+  return Simulation(options, latency, source, control).run();
+}
+
+}  // namespace inferscale
