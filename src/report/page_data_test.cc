@@ -1,0 +1,107 @@
+#include "report/page_data.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/edge/test_folder.h"
+#include "report/report.h"
+#include "report/run_folder_writer.h"
+#include "report/sample_run.h"
+
+namespace inferscale {
+namespace {
+
+using nlohmann::json;
+
+json page_data(const SampleRunOptions& options) {
+  const TestFolder folder;
+  EXPECT_TRUE(write_run_folder(folder / "run", SampleRun(options).record()));
+  const Result<RunFolder> run = read_run_folder(folder / "run");
+  if (run) return json::parse(page_data_json(*run));
+  ADD_FAILURE() << run.error().to_string();
+  return {};
+}
+
+std::string page(const SampleRunOptions& options) {
+  const TestFolder folder;
+  EXPECT_TRUE(write_run_folder(folder / "run", SampleRun(options).record()));
+  return render_report(folder / "run").value_or("");
+}
+
+TEST(PageData, HoldsTheFilesAndTheSeriesOfEveryPlot) {
+  const json data = page_data({.requests = 1000});
+  EXPECT_EQ(data["manifest"]["config"]["deployment"]["model"], "llama-3.1-8b");
+  EXPECT_EQ(data["summary"]["requests"]["arrived"], 1000);
+  const json& series = data["series"];
+  EXPECT_EQ(series["cdf"]["ttft"]["count"], 1000);
+  EXPECT_EQ(series["cdf"]["e2e"]["percent"].back(), 100.0);
+  EXPECT_NEAR(series["cdf"]["ttft"]["ms"].back().get<double>(),
+              data["summary"]["ttft_ms"]["max"].get<double>(), 1);
+  EXPECT_EQ(series["scatter"]["ms"].size(), 1000U);
+  EXPECT_EQ(series["scatter"]["t_s"].size(), 1000U);
+  const std::string verdicts = series["scatter"]["verdict"];
+  EXPECT_EQ(std::count(verdicts.begin(), verdicts.end(), '+'), data["summary"]["slo"]["met"]);
+  EXPECT_EQ(series["lengths"]["prompt"]["max"].get<int>() > 512, true);
+  EXPECT_EQ(series["timeline"]["t_s"].size(), series["timeline"]["kv"]["mean"].size());
+  EXPECT_TRUE(series["timeline"]["kv"]["max"].is_null());  // one replica, nothing thinned
+}
+
+TEST(PageData, WithoutOutcomesOnlyTheTimelineIsThere) {
+  const json data = page_data({.requests = 100, .with_outcomes = false});
+  EXPECT_EQ(data["series"].size(), 1U);
+  EXPECT_TRUE(data["series"].contains("timeline"));
+}
+
+TEST(PageData, ARunWithoutRequestsIsAPageToo) {
+  const json data = page_data({.requests = 0});
+  EXPECT_EQ(data["series"]["cdf"]["ttft"]["ms"].size(), 0U);
+  EXPECT_EQ(data["series"]["lengths"]["output"]["counts"].size(), 0U);
+  EXPECT_EQ(data["series"]["rates"]["arrived"].size(), 0U);
+}
+
+TEST(Report, TextOfTheRunCannotBreakOutOfItsElement) {
+  const std::string name = "</script><b>&\"'\\ <!-- {{script}} \xE2\x80\xA8";
+  const std::string text = page({.name = name, .requests = 10, .warnings = {name}});
+  const std::string plain = page({.name = "x", .requests = 10, .warnings = {"x"}});
+  const auto count = [](const std::string& in, std::string_view what) {
+    std::size_t found = 0;
+    for (std::size_t at = in.find(what); at != std::string::npos; at = in.find(what, at + 1))
+      ++found;
+    return found;
+  };
+  EXPECT_EQ(count(text, "<"), count(plain, "<"));
+  // The data reads back as what was put in.
+  const std::string_view begin = "<script type=\"application/json\" id=\"run\">";
+  const std::size_t at = text.find(begin) + begin.size();
+  const json data = json::parse(text.substr(at, text.find("</script>", at) - at));
+  EXPECT_EQ(data["manifest"]["name"], name);
+  EXPECT_EQ(data["manifest"]["warnings"][0], name);
+}
+
+TEST(Report, IsSmallAndFetchesNothing) {
+  const std::string text = page({.requests = 20000});
+  EXPECT_LT(text.size(), 2'000'000U);
+  for (const char* fetching : {"src=", "@import", "url(", "http-equiv=\"refresh\"", "fetch(",
+                               "XMLHttpRequest", "<link rel=\"stylesheet\""}) {
+    EXPECT_EQ(text.find(fetching), std::string::npos) << fetching;
+  }
+  EXPECT_NE(text.find("Content-Security-Policy"), std::string::npos);
+  EXPECT_NE(text.find("Leon Sorokin"), std::string::npos);  // the charting library's licence
+}
+
+TEST(Report, TheSameFolderGivesTheSameBytes) {
+  EXPECT_EQ(page({.requests = 500}), page({.requests = 500}));
+}
+
+TEST(Report, AnUnwritablePageIsAnErrorThatNamesIt) {
+  const TestFolder folder;
+  ASSERT_TRUE(write_run_folder(folder / "run", SampleRun({.requests = 10}).record()));
+  const Result<void> written = write_report(folder / "run", folder / "no/folder/page.html");
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().to_string().find("no/folder/page.html"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace inferscale

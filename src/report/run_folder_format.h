@@ -1,0 +1,17 @@
+// Names and version of the run folder's files (docs/formats/run_folder.md).
+
+#pragma once
+
+#include <string_view>
+
+namespace inferscale {
+
+inline constexpr std::string_view kRunSchema = "inferscale.run";
+inline constexpr int kRunSchemaVersion = 1;
+
+inline constexpr std::string_view kManifestFile = "manifest.json";
+inline constexpr std::string_view kSummaryFile = "summary.json";
+inline constexpr std::string_view kOutcomesFile = "outcomes.jsonl";
+inline constexpr std::string_view kSignalsFile = "signals.jsonl";
+
+}  // namespace inferscale

@@ -1,0 +1,145 @@
+#include "report/run_folder_lines.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "base/edge/input_file.h"
+#include "report/json_fields.h"
+
+namespace inferscale {
+namespace {
+
+// Calls `read_fields(fields)` for each line's object.
+template <typename ReadFields>
+Result<void> read_lines(const std::string& path, ReadFields read_fields) {
+  Result<LineReader> lines = LineReader::open(path);
+  if (!lines) return std::unexpected(lines.error());
+  std::string line;
+  while (true) {
+    const Result<bool> more = lines->next(line);
+    if (!more) return std::unexpected(more.error());
+    if (!*more) return {};
+    const JsonPlace place{path, lines->line_number()};
+    const Result<Json> object = parse_json_object(line, place);
+    if (!object) return std::unexpected(object.error());
+    JsonFields fields(*object, place);
+    read_fields(fields);
+    if (fields.failed()) return std::unexpected(fields.error());
+  }
+}
+
+template <typename Integer>
+Integer bounded(JsonFields& fields, const char* key) {
+  const std::int64_t value = fields.integer(key);
+  if (value <= static_cast<std::int64_t>(std::numeric_limits<Integer>::max())) {
+    return static_cast<Integer>(value);
+  }
+  fields.fail(key, "too large: " + std::to_string(value));
+  return 0;
+}
+
+OutcomeStatus read_status(JsonFields& fields) {
+  const std::string name = fields.text("status");
+  for (const OutcomeStatus status :
+       {OutcomeStatus::kFinished, OutcomeStatus::kRefused, OutcomeStatus::kUnfinished}) {
+    if (name == status_name(status)) return status;
+  }
+  fields.fail("status", "expected finished, refused or unfinished, got '" + name + "'");
+  return OutcomeStatus::kUnfinished;
+}
+
+Instant instant_or_never(JsonFields& fields, const char* key) {
+  const std::optional<std::int64_t> ns = fields.optional_integer(key);
+  return ns ? Instant::nanos(*ns) : Instant::never();
+}
+
+void read_timestamps(JsonFields& fields, Outcome& outcome) {
+  outcome.arrival = Instant::nanos(fields.integer("arrival_ns"));
+  outcome.start = instant_or_never(fields, "start_ns");
+  outcome.first_token = instant_or_never(fields, "first_token_ns");
+  outcome.finish = instant_or_never(fields, "finish_ns");
+  // What never came counts as later than everything, so one order holds for all.
+  const std::array order = {outcome.arrival, outcome.start, outcome.first_token, outcome.finish};
+  if (!std::is_sorted(order.begin(), order.end())) {
+    fields.fail("finish_ns",
+                "the timestamps are not in the order arrival, start, first token, "
+                "finish");
+  }
+  if (outcome.finished() != (outcome.finish != Instant::never())) {
+    fields.fail("finish_ns", outcome.finished() ? "null, but the status is finished"
+                                                : "set, but the status is not finished");
+  }
+}
+
+SloVerdict read_verdict(JsonFields& fields) {
+  const std::optional<bool> met = fields.optional_boolean("slo_met");
+  if (!met) return SloVerdict::kNotJudged;
+  return *met ? SloVerdict::kMet : SloVerdict::kMissed;
+}
+
+void read_outcome(JsonFields& fields, RunFolder& folder) {
+  Outcome outcome;
+  const std::int64_t id = fields.integer("id");
+  if (id != static_cast<std::int64_t>(folder.outcomes.size())) {
+    fields.fail("id", "expected " + std::to_string(folder.outcomes.size()) + ", got " +
+                          std::to_string(id) + ": a line is missing or out of order");
+  }
+  outcome.status = read_status(fields);
+  read_timestamps(fields, outcome);
+  if (!folder.outcomes.empty() && outcome.arrival < folder.outcomes.back().arrival) {
+    fields.fail("arrival_ns", "earlier than the request before");
+  }
+  outcome.prompt_tokens = bounded<std::uint32_t>(fields, "prompt_tokens");
+  outcome.output_tokens = bounded<std::uint32_t>(fields, "output_tokens");
+  outcome.gaps_over_limit = bounded<std::uint32_t>(fields, "gaps_over_limit");
+  outcome.preemptions = bounded<std::uint16_t>(fields, "preemptions");
+  const std::optional<double> itl_ms_max = fields.optional_number("itl_ms_max");
+  constexpr double kLongestMs = 9e12;  // beyond it nanoseconds don't fit into 64 bits
+  if (itl_ms_max && (*itl_ms_max < 0 || *itl_ms_max > kLongestMs)) {
+    fields.fail("itl_ms_max", "expected 0 to 9e12 milliseconds");
+  } else {
+    outcome.itl_max = Duration::from_millis(itl_ms_max.value_or(0));
+  }
+  folder.verdicts.push_back(read_verdict(fields));
+  folder.outcomes.push_back(outcome);
+}
+
+void read_signal(JsonFields& fields, RunFolder& folder) {
+  SignalSample sample;
+  const double t_s = fields.number("t_s");
+  constexpr double kLongestSeconds = 9e9;
+  if (!(t_s >= 0 && t_s <= kLongestSeconds)) {
+    fields.fail("t_s", "expected 0 to 9e9 seconds");
+    return;
+  }
+  sample.at = Instant() + Duration::from_seconds(t_s);
+  if (!folder.signals.empty() && sample.at < folder.signals.back().at) {
+    fields.fail("t_s", "earlier than the line before");
+  }
+  sample.replica = bounded<std::uint32_t>(fields, "replica");
+  sample.queue_depth = fields.integer("queue_depth");
+  sample.running = fields.integer("running");
+  sample.kv_blocks_used = fields.integer("kv_blocks_used");
+  sample.kv_used_fraction =
+      fields.optional_number("kv_used_fraction").value_or(std::numeric_limits<double>::quiet_NaN());
+  sample.arrived = fields.integer("arrived");
+  sample.finished = fields.integer("finished");
+  sample.refused = fields.integer("refused");
+  sample.preemptions = fields.integer("preemptions");
+  folder.signals.push_back(sample);
+}
+
+}  // namespace
+
+Result<void> read_outcomes(const std::string& path, RunFolder& folder) {
+  return read_lines(path, [&](JsonFields& fields) { read_outcome(fields, folder); });
+}
+
+Result<void> read_signals(const std::string& path, RunFolder& folder) {
+  return read_lines(path, [&](JsonFields& fields) { read_signal(fields, folder); });
+}
+
+}  // namespace inferscale

@@ -1,0 +1,186 @@
+#include "report/run_folder_reader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/edge/input_file.h"
+#include "report/json_fields.h"
+#include "report/run_folder_format.h"
+#include "report/run_folder_lines.h"
+
+namespace inferscale {
+namespace {
+
+constexpr std::uint64_t kLargestJsonBytes = std::uint64_t{16} << 20U;
+constexpr int kDeepestJson = 64;
+
+// Brackets open at once, outside strings. Writing a value recurses, so depth is bounded first.
+int nesting_depth(std::string_view text) {
+  int depth = 0;
+  int deepest = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      deepest = std::max(deepest, ++depth);
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
+Result<Json> read_object(const std::string& path) {
+  const Result<std::string> text = read_file(path, kLargestJsonBytes);
+  if (!text) return std::unexpected(text.error());
+  if (nesting_depth(*text) > kDeepestJson) {
+    return fail(ErrorCode::kInvalidInput, "more than 64 levels of maps and lists", path);
+  }
+  return parse_json_object(*text, {path});
+}
+
+std::optional<Error> first_error(std::initializer_list<const JsonFields*> all) {
+  for (const JsonFields* fields : all) {
+    if (fields->failed()) return fields->error();
+  }
+  return std::nullopt;
+}
+
+Result<void> check_version(JsonFields& fields, const std::string& path) {
+  if (const std::string schema = fields.text("schema"); schema != kRunSchema) {
+    fields.fail("schema", "expected '" + std::string(kRunSchema) + "', got '" + schema + "'");
+  }
+  const std::int64_t version = fields.integer("version");
+  if (fields.failed()) return std::unexpected(fields.error());
+  if (version == kRunSchemaVersion) return {};
+  return fail(ErrorCode::kInvalidInput,
+              "version " + std::to_string(version) + " of the run folder is not known: this " +
+                  "program reads version " + std::to_string(kRunSchemaVersion),
+              path);
+}
+
+Result<void> check_manifest(const Json& manifest, const std::string& path, RunFolder& folder) {
+  JsonFields fields(manifest, {path});
+  if (Result<void> known = check_version(fields, path); !known) return known;
+  folder.name = fields.text("name");
+  folder.complete = fields.boolean("complete");
+  fields.boolean("simulated");
+  fields.text("inferscale");
+  fields.text("mode");
+  fields.integer("seed");
+  fields.object("config");
+  fields.object("derived");
+  if (const Json* warnings = fields.list("warnings"); warnings != nullptr) {
+    for (const Json& warning : *warnings) {
+      if (!warning.is_string()) fields.fail("warnings", "expected a list of sentences");
+    }
+  }
+  if (fields.failed()) return std::unexpected(fields.error());
+  return {};
+}
+
+void check_numbers(JsonFields& fields, const std::vector<const char*>& keys) {
+  for (const char* key : keys) fields.optional_number(key);
+}
+
+Result<void> check_group(const Json& summary, const std::string& path, const char* name,
+                         const std::vector<const char*>& keys) {
+  JsonFields fields(summary, {path});
+  const Json* group = fields.object(name);
+  if (group == nullptr) return std::unexpected(fields.error());
+  JsonFields members(*group, {path}, std::string(name) + ".");
+  check_numbers(members, keys);
+  if (members.failed()) return std::unexpected(members.error());
+  return {};
+}
+
+Result<void> check_slo(const Json& summary, const std::string& path) {
+  JsonFields fields(summary, {path});
+  if (fields.is_null("slo")) return {};
+  if (fields.failed()) return std::unexpected(fields.error());
+  Result<void> numbers = check_group(summary, path, "slo",
+                                     {"ttft_ms", "itl_ms", "e2e_ms", "met", "ttft_met", "itl_met",
+                                      "e2e_met", "goodput", "goodput_rps", "attainment_admitted"});
+  if (!numbers) return numbers;
+  JsonFields slo(summary["slo"], {path}, "slo.");
+  slo.text("itl_rule");
+  if (slo.failed()) return std::unexpected(slo.error());
+  return {};
+}
+
+Result<void> check_summary(const Json& summary, const std::string& path) {
+  for (const char* name : {"ttft_ms", "tpot_ms", "itl_ms", "e2e_ms", "queue_ms", "itl_ms_max"}) {
+    Result<void> group =
+        check_group(summary, path, name, {"count", "mean", "p50", "p90", "p95", "p99", "max"});
+    if (!group) return group;
+  }
+  const std::vector<std::pair<const char*, std::vector<const char*>>> groups = {
+      {"requests", {"arrived", "finished", "refused", "unfinished"}},
+      {"throughput",
+       {"offered_rps", "finished_rps", "output_tokens_per_s", "total_tokens_per_s", "prompt_tokens",
+        "output_tokens"}},
+      {"kv", {"used_fraction_mean", "used_fraction_peak"}},
+      {"batch", {"running_mean", "running_peak"}},
+      {"queue", {"depth_peak"}}};
+  for (const auto& [name, keys] : groups) {
+    if (Result<void> group = check_group(summary, path, name, keys); !group) return group;
+  }
+  if (Result<void> slo = check_slo(summary, path); !slo) return slo;
+  JsonFields fields(summary, {path});
+  check_numbers(fields, {"duration_s", "arrival_window_s", "drain_s", "utilisation", "preemptions",
+                         "recomputed_tokens", "accelerator_hours",
+                         "accelerator_hours_per_million_output_tokens"});
+  JsonFields requests(summary["requests"], {path}, "requests.");
+  requests.integer("arrived");
+  requests.object("refused_by_reason");
+  if (const auto error = first_error({&fields, &requests})) return std::unexpected(*error);
+  return {};
+}
+
+}  // namespace
+
+Result<RunFolder> read_run_folder(const std::string& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    return fail(ErrorCode::kNotFound, "expected a run folder", folder);
+  }
+  const auto path = [&](std::string_view name) { return folder + "/" + std::string(name); };
+  RunFolder run;
+  const Result<Json> manifest = read_object(path(kManifestFile));
+  if (!manifest) return std::unexpected(manifest.error());
+  auto checked = check_manifest(*manifest, path(kManifestFile), run);
+  if (!checked) return std::unexpected(checked.error());
+  const Result<Json> summary = read_object(path(kSummaryFile));
+  if (!summary) return std::unexpected(summary.error());
+  checked = check_summary(*summary, path(kSummaryFile));
+  if (!checked) return std::unexpected(checked.error());
+  run.has_outcomes = std::filesystem::exists(path(kOutcomesFile), ignored);
+  if (run.has_outcomes) {
+    checked = read_outcomes(path(kOutcomesFile), run);
+    if (!checked) return std::unexpected(checked.error());
+    const auto arrived = (*summary)["requests"]["arrived"].get<std::size_t>();
+    if (arrived != run.outcomes.size()) {
+      return fail(ErrorCode::kInvalidInput,
+                  "holds " + std::to_string(run.outcomes.size()) + " requests, but " +
+                      std::string(kSummaryFile) + " counts " + std::to_string(arrived) +
+                      ": lines are missing",
+                  path(kOutcomesFile));
+    }
+  }
+  checked = read_signals(path(kSignalsFile), run);
+  if (!checked) return std::unexpected(checked.error());
+  run.manifest_json = manifest->dump();
+  run.summary_json = summary->dump();
+  return run;
+}
+
+}  // namespace inferscale

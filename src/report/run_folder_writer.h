@@ -1,0 +1,22 @@
+// Writes a run folder: manifest, summary, outcomes and signals (docs/formats/run_folder.md).
+
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "core/run_record.h"
+
+namespace inferscale {
+
+// Makes the folder when it is not there and replaces what an earlier run left in it. The manifest
+// is removed first and written last: a folder with a manifest is whole.
+Result<void> write_run_folder(const std::string& folder, const RunRecord& record);
+
+// The files alone. Cost: under a microsecond a line, memory for one buffer.
+Result<void> write_outcomes(const std::string& path, std::span<const Outcome> outcomes,
+                            const Slo& slo, const CarriedColumns& carried);
+Result<void> write_signals(const std::string& path, std::span<const SignalSample> signals);
+
+}  // namespace inferscale

@@ -1,0 +1,33 @@
+// A run's summary as people read it in a terminal: first the verdict, then the table, then how full
+// the deployment was.
+
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "core/outcome.h"
+#include "core/signal_sample.h"
+#include "core/slo.h"
+#include "metrics/run_summary.h"
+#include "report/text/sparkline.h"
+
+namespace inferscale {
+
+struct SummaryContext {
+  std::string title;     // what was simulated, one line
+  std::string workload;  // the traffic, one line
+  Slo slo;
+  std::int64_t kv_blocks = 0;
+  std::int64_t kv_block_tokens = 0;
+  std::int64_t max_num_seqs = 0;
+  std::int64_t accelerators = 1;
+};
+
+std::string summary_text(const RunSummary& summary, const SummaryContext& context);
+
+// The picture that goes with it: the distribution of TTFT, and queue, batch and KV use over time.
+std::string summary_plots(std::span<const Outcome> outcomes, std::span<const SignalSample> signals,
+                          PlotGlyphs glyphs);
+
+}  // namespace inferscale

@@ -1,0 +1,36 @@
+// Builds the page from the run that it holds, and keeps its plots in step with width and colours.
+
+const run = JSON.parse(document.getElementById("run").textContent);
+
+function buildPage({ manifest, summary, series }) {
+  document.title = manifest.name + " – InferScale report";
+  const noOutcomes = series.cdf ? null : element("p", { class: "notice" },
+    "The run did not keep its outcomes, so there are no plots of single requests.");
+  document.getElementById("page").append(...[
+    heading(manifest), verdict(summary), cards(summary), warnings(manifest),
+    element("section", {}, element("h2", {}, "Figures"), latencyTable(summary), latencyNotes(summary),
+      element("div", { class: "panels" },
+        element("div", { class: "stack" }, requestTable(summary), throughputTable(summary)),
+        resourceTable(summary))),
+    noOutcomes,
+    series.cdf ? distributions(series, summary) : null,
+    timelines(series, summary, manifest),
+    series.lengths ? lengthSection(series.lengths) : null,
+    configuration(manifest),
+    element("footer", { class: "quiet" }, "InferScale " + manifest.inferscale + ", seed " +
+      manifest.seed + ", mode " + manifest.mode + ", run folder version " + manifest.version + "."),
+  ].filter((part) => part !== null));
+  drawAllCharts();
+}
+
+// On paper the plots are dark on white and as wide as the sheet.
+function turnToPaper(on) {
+  document.documentElement.classList.toggle("on-paper", on);
+  drawAllCharts();
+}
+
+buildPage(run);
+new ResizeObserver(fitAllCharts).observe(document.getElementById("page"));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAllCharts);
+addEventListener("beforeprint", () => turnToPaper(true));
+addEventListener("afterprint", () => turnToPaper(false));
