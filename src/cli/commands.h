@@ -1,0 +1,19 @@
+// The commands of the program; each is described in docs/commands.
+
+#pragma once
+
+#include <memory>
+
+#include "cli/arguments.h"
+
+namespace inferscale {
+
+std::unique_ptr<Command> make_simulate_command();
+std::unique_ptr<Command> make_report_command();
+std::unique_ptr<Command> make_trace_inspect_command();
+std::unique_ptr<Command> make_models_command();
+std::unique_ptr<Command> make_hardware_command();
+std::unique_ptr<Command> make_config_reference_command();
+std::unique_ptr<Command> make_config_example_command();
+
+}  // namespace inferscale

@@ -1,0 +1,22 @@
+// The program: a table of its commands, one file each.
+
+#include <csignal>
+#include <memory>
+#include <vector>
+
+#include "cli/commands.h"
+
+int main(int argc, char** argv) {
+  using namespace inferscale;
+  // A reader that closes the pipe early ("inferscale models | head") ends the program quietly.
+  std::signal(SIGPIPE, SIG_DFL);
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_simulate_command());
+  commands.push_back(make_report_command());
+  commands.push_back(make_trace_inspect_command());
+  commands.push_back(make_models_command());
+  commands.push_back(make_hardware_command());
+  commands.push_back(make_config_reference_command());
+  commands.push_back(make_config_example_command());
+  return run_command_line(commands, argc, argv);
+}

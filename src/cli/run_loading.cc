@@ -1,0 +1,87 @@
+#include "cli/run_loading.h"
+
+#include "base/edge/yaml_config.h"
+#include "catalog/readers/hf_config.h"
+#include "cli/example_config.h"
+#include "workload/generated_source.h"
+#include "workload/readers/trace_reader.h"
+
+namespace inferscale {
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+}
+
+Result<ConfigNode> read_tree(const std::string& path, const std::vector<std::string>& settings) {
+  Result<ConfigNode> tree = path.empty()
+                                ? parse_yaml(kExampleConfig, std::string(kExampleConfigName))
+                                : read_yaml_file(path);
+  if (!tree) return tree;
+  if (tree->is_null()) {
+    return fail(ErrorCode::kInvalidConfig,
+                "the configuration is empty: expected a map of keys (see 'inferscale config "
+                "example')",
+                path);
+  }
+  for (const std::string& setting : settings) {
+    const Result<void> applied = apply_setting(*tree, setting);
+    if (!applied) return std::unexpected(applied.error());
+  }
+  return tree;
+}
+
+std::vector<std::string> warnings_of(const LoadedRun& run) {
+  std::vector<std::string> warnings;
+  if (run.config.deployment.model.sliding_window_layers > 0) {
+    warnings.push_back(
+        "Sliding-window layers are simulated as full attention: KV use and long-"
+        "context decode times are upper bounds.");
+  }
+  if (run.trace) {
+    for (const std::string& change : run.trace->changes) {
+      warnings.push_back("Derived workload: " + change + ".");
+    }
+  }
+  return warnings;
+}
+
+}  // namespace
+
+std::unique_ptr<RequestSource> LoadedRun::requests() const {
+  if (trace) return std::make_unique<TraceSource>(*trace);
+  return std::make_unique<GeneratedSource>(config.workload.generated, config.seed);
+}
+
+Result<LoadedRun> load_run(const std::string& path, const std::vector<std::string>& settings) {
+  const Result<ConfigNode> tree = read_tree(path, settings);
+  if (!tree) return std::unexpected(tree.error());
+  const std::string folder = folder_of(path);
+
+  LoadedRun run;
+  ConfigSession session;
+  ConfigReader root(*tree, session);
+  run.config =
+      read_run_config(root, [&](const std::string& name) { return resolve_model(name, folder); });
+  if (session.failed()) return std::unexpected(session.error());
+  run.effective_config_json = to_json_text(session.effective());
+
+  Result<Deployment> deployment = derive_deployment(run.config.deployment, run.config.slo);
+  if (!deployment) {
+    Error error = deployment.error();
+    if (error.where.empty()) error.where = path.empty() ? std::string(kExampleConfigName) : path;
+    return std::unexpected(error);
+  }
+  run.deployment = std::move(*deployment);
+
+  if (run.config.workload.trace) {
+    Result<Trace> trace = read_trace(*run.config.workload.trace, folder, run.config.seed);
+    if (!trace) return std::unexpected(trace.error());
+    run.trace = std::move(*trace);
+  }
+  run.warnings = warnings_of(run);
+  return run;
+}
+
+}  // namespace inferscale

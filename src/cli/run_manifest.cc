@@ -1,0 +1,56 @@
+#include "cli/run_manifest.h"
+
+#include "cli/version.h"
+
+namespace inferscale {
+namespace {
+
+JsonValue derived_facts(const LoadedRun& run) {
+  const ReplicaOptions& replica = run.deployment.replica;
+  JsonValue derived = JsonValue::object();
+  derived.add("model", run.config.deployment.model.name);
+  derived.add("hardware", run.config.deployment.hardware.name);
+  derived.add("accelerators", run.deployment.accelerators);
+  derived.add("latency_model", run.deployment.latency->name());
+  derived.add("max_model_len", replica.max_model_len);
+  derived.add("kv_blocks", replica.kv_blocks);
+  derived.add("kv_tokens", replica.kv_blocks * replica.kv_block_tokens);
+  derived.add("kv_bytes_per_token", run.deployment.kv_bytes_per_token);
+  if (run.deployment.memory) {
+    const KvCapacity& memory = *run.deployment.memory;
+    derived.add("bytes_per_accelerator", JsonValue::object()
+                                             .add("weights", memory.weight_bytes)
+                                             .add("activations", memory.activation_bytes)
+                                             .add("overhead", memory.overhead_bytes)
+                                             .add("kv_cache", memory.usable_bytes));
+  }
+  return derived;
+}
+
+}  // namespace
+
+JsonValue run_manifest(const LoadedRun& run, bool stepwise, bool complete) {
+  JsonValue manifest = JsonValue::object();
+  manifest.add("simulated", true);
+  manifest.add("inferscale", kVersion);
+  manifest.add("name", run.config.name);
+  manifest.add("seed", run.config.seed);
+  manifest.add("mode", stepwise ? "stepwise" : "segments");
+  manifest.add("complete", complete);
+  manifest.add("config", JsonValue::raw(run.effective_config_json));
+  manifest.add("derived", derived_facts(run));
+  if (run.trace) {
+    manifest.add("trace", JsonValue::object()
+                              .add("file", run.trace->file_name)
+                              .add("format", trace_format_name(run.trace->format))
+                              .add("rows", run.trace->rows())
+                              .add("rows_in_file", run.trace->rows_in_file)
+                              .add("crc32", run.trace->crc32));
+  }
+  JsonValue warnings = JsonValue::array();
+  for (const std::string& warning : run.warnings) warnings.append(warning);
+  manifest.add("warnings", std::move(warnings));
+  return manifest;
+}
+
+}  // namespace inferscale

@@ -1,0 +1,71 @@
+#include "cli/terminal.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+namespace inferscale {
+namespace {
+
+std::atomic<bool> stop_flag{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
+
+void on_stop(int signal) {
+  stop_flag.store(true, std::memory_order_relaxed);
+  std::signal(signal, SIG_DFL);
+}
+
+}  // namespace
+
+PlotGlyphs plot_glyphs() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string locale(value);
+    const bool utf8 = locale.find("UTF-8") != std::string::npos ||
+                      locale.find("utf8") != std::string::npos ||
+                      locale.find("utf-8") != std::string::npos;
+    return utf8 ? PlotGlyphs::kUnicode : PlotGlyphs::kAscii;
+  }
+  return PlotGlyphs::kAscii;
+}
+
+const std::atomic<bool>& stop_requested() {
+  return stop_flag;
+}
+
+void listen_for_stop() {
+  std::signal(SIGINT, on_stop);
+  std::signal(SIGTERM, on_stop);
+}
+
+ProgressLine::ProgressLine(std::string label, std::uint64_t total, std::string unit)
+    : label_(std::move(label)),
+      total_(total),
+      unit_(std::move(unit)),
+      on_terminal_(isatty(STDERR_FILENO) == 1),
+      started_(std::chrono::steady_clock::now()),
+      last_(started_) {}
+
+void ProgressLine::show(std::uint64_t done) {
+  if (!on_terminal_ || total_ == 0) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_ < std::chrono::milliseconds(200)) return;
+  last_ = now;
+  shown_ = true;
+  const double elapsed = std::chrono::duration<double>(now - started_).count();
+  const double part = static_cast<double>(done) / static_cast<double>(total_);
+  const double left = part > 0 ? elapsed * (1 - part) / part : 0;
+  fmt::print(stderr, "\r\033[K{} {:3.0f} %  {} of {} {}  {:.0f} s left", label_, 100 * part, done,
+             total_, unit_, left);
+  std::fflush(stderr);
+}
+
+ProgressLine::~ProgressLine() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+}
+
+}  // namespace inferscale
