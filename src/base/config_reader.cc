@@ -119,7 +119,11 @@ ConfigReader ConfigReader::map(std::string_view key, std::string_view doc) {
 }
 
 std::optional<ConfigReader> ConfigReader::optional_map(std::string_view key, std::string_view doc) {
-  if (!is_describing() && !has(key)) {
+  if (is_describing()) {
+    describe(key, "map or null", "null", "", doc);
+    return ConfigReader(&empty_map(), session_, path_of(key), position_);
+  }
+  if (!has(key)) {
     known_.emplace_back(key);
     fill_in_null(key);
     return std::nullopt;

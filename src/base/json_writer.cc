@@ -163,6 +163,17 @@ void append_json_scaled(std::string& out, std::int64_t value, int decimals) {
   out.append(digits.data(), static_cast<std::size_t>(used));
 }
 
+// Here, where Member is complete: its size is needed by all of them.
+JsonValue::JsonValue() : text_("null") {}
+JsonValue::JsonValue(const JsonValue&) = default;
+JsonValue::JsonValue(JsonValue&&) noexcept = default;
+JsonValue& JsonValue::operator=(const JsonValue&) = default;
+JsonValue& JsonValue::operator=(JsonValue&&) noexcept = default;
+JsonValue::~JsonValue() = default;
+JsonValue::JsonValue(Kind kind) : kind_(kind) {}
+JsonValue::JsonValue(double value) { append_json_number(text_, value); }
+JsonValue::JsonValue(std::string_view value) { append_json_string(text_, value); }
+
 JsonValue JsonValue::raw(std::string json_text) {
   CHECK(!json_text.empty()) << "raw JSON can't be empty";
   JsonValue value;

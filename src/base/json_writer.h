@@ -36,10 +36,15 @@ class JsonValue {
  public:
   struct Member;
 
-  JsonValue() : text_("null") {}
+  JsonValue();
+  JsonValue(const JsonValue&);
+  JsonValue(JsonValue&&) noexcept;
+  JsonValue& operator=(const JsonValue&);
+  JsonValue& operator=(JsonValue&&) noexcept;
+  ~JsonValue();
   JsonValue(std::nullptr_t) : JsonValue() {}
   template <std::same_as<bool> T>  // a template, so that no pointer converts to it
-  JsonValue(T value) : text_(value ? "true" : "false") {}
+  JsonValue(T value) : JsonValue(raw(value ? "true" : "false")) {}
   template <std::signed_integral T>
   JsonValue(T value) {
     append_json_integer(text_, static_cast<std::int64_t>(value));
@@ -49,8 +54,8 @@ class JsonValue {
   JsonValue(T value) {
     append_json_integer(text_, static_cast<std::uint64_t>(value));
   }
-  JsonValue(double value) { append_json_number(text_, value); }
-  JsonValue(std::string_view value) { append_json_string(text_, value); }
+  JsonValue(double value);
+  JsonValue(std::string_view value);
   JsonValue(const std::string& value) : JsonValue(std::string_view(value)) {}
   JsonValue(const char* value) : JsonValue(std::string_view(value)) {}
   template <typename T>
@@ -76,7 +81,7 @@ class JsonValue {
 
  private:
   enum class Kind : std::uint8_t { kScalar, kArray, kObject };
-  explicit JsonValue(Kind kind) : kind_(kind) {}
+  explicit JsonValue(Kind kind);
   void append_to(std::string& out) const;
 
   Kind kind_ = Kind::kScalar;

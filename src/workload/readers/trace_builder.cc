@@ -1,0 +1,116 @@
+#include "workload/readers/trace_builder.h"
+
+#include <utility>
+
+#include "workload/arrivals.h"
+#include "workload/generated_source.h"
+#include "workload/readers/csv_rows.h"
+
+namespace inferscale {
+namespace {
+
+std::string seconds_text(std::int64_t ns) {
+  std::string text = std::to_string(ns / 1'000'000'000);
+  const std::string fraction = std::to_string(1'000'000'000 + ns % 1'000'000'000).substr(1);
+  return text + "." + fraction + " s";
+}
+
+}  // namespace
+
+TraceBuilder::TraceBuilder(TraceFormat format, const TraceOptions& options) : options_(options) {
+  trace_.format = format;
+}
+
+void TraceBuilder::set_columns(const TraceColumns& columns) {
+  columns_ = columns;
+  trace_.block_tokens = columns.block_tokens;
+  if (columns.block_tokens > 0) trace_.block_offsets.push_back(0);
+}
+
+std::uint32_t TraceBuilder::NameTable::index_of(std::string_view name,
+                                                std::vector<std::string>& names) {
+  if (name.empty()) return CarriedColumns::kNoName;
+  const auto found = indices_.find(name);
+  if (found != indices_.end()) return found->second;
+  const auto index = static_cast<std::uint32_t>(names.size());
+  names.emplace_back(name);
+  indices_.emplace(name, index);
+  return index;
+}
+
+Result<void> TraceBuilder::add(const TraceRow& row, Cell arrival, Cell output,
+                               const LineReader& lines) {
+  const auto refuse = [&](Cell cell, const std::string& expected) {
+    return fail(ErrorCode::kInvalidInput,
+                std::string(cell.name) + ": " + quoted_for_error(cell.text) + ": " + expected,
+                place_of(lines));
+  };
+  ++trace_.rows_in_file;
+  if (row.output_tokens == 0) {
+    if (!options_.skip_failed) {
+      return refuse(output,
+                    "expected at least 1 token (a failed call; trace.skip_failed: true "
+                    "leaves such rows out and counts them)");
+    }
+    ++trace_.rows_failed;
+    return {};
+  }
+  if (!options_.sort && trace_.rows() > 0 && row.arrival_ns < trace_.arrival_ns.back()) {
+    return refuse(arrival, seconds_text(trace_.arrival_ns.back() - row.arrival_ns) +
+                               " before the row above it: expected rows in order of arrival "
+                               "(trace.sort: true puts them in order)");
+  }
+  if (trace_.rows() == kMostRequests) {
+    return fail(ErrorCode::kInvalidInput, "expected at most 1000000000 rows", place_of(lines));
+  }
+  trace_.arrival_ns.push_back(row.arrival_ns);
+  trace_.prompt_tokens.push_back(row.prompt_tokens);
+  trace_.output_tokens.push_back(row.output_tokens);
+  if (columns_.tenant) {
+    trace_.tenant.push_back(tenants_.index_of(row.tenant, trace_.tenant_names));
+  }
+  if (columns_.session) {
+    trace_.session.push_back(sessions_.index_of(row.session, trace_.session_names));
+  }
+  if (columns_.priority) trace_.priority.push_back(row.priority);
+  if (columns_.deadline) trace_.deadline_ms.push_back(row.deadline_ms);
+  if (columns_.block_tokens > 0) {
+    trace_.block_hashes.insert(trace_.block_hashes.end(), row.block_hashes.begin(),
+                               row.block_hashes.end());
+    trace_.block_offsets.push_back(trace_.block_hashes.size());
+  }
+  return {};
+}
+
+Result<Trace> TraceBuilder::finish(bool rebase, const std::string& path) {
+  if (trace_.rows() == 0) {
+    const std::string failed =
+        trace_.rows_failed == 0
+            ? ""
+            : ", all " + std::to_string(trace_.rows_failed) + " are failed calls";
+    return fail(ErrorCode::kInvalidInput, "no rows" + failed + ": expected at least one", path);
+  }
+  if (trace_.rows_failed > 0) {
+    trace_.changes.push_back(std::to_string(trace_.rows_failed) +
+                             " rows of failed calls (0 output tokens) are left out");
+  }
+  if (options_.sort) {
+    const std::uint64_t earlier = sort_by_arrival(trace_);
+    if (earlier > 0) {
+      trace_.changes.push_back("sorted: " + std::to_string(earlier) +
+                               " rows arrived before the row above them");
+    }
+  }
+  if (rebase) {
+    trace_.origin_ns = trace_.arrival_ns.front();
+    for (std::int64_t& arrival : trace_.arrival_ns) arrival -= trace_.origin_ns;
+  }
+  if (trace_.arrival_ns.back() > kLatestArrival.ns()) {
+    return fail(ErrorCode::kInvalidInput, "the last arrival is after 9000000000 s (285 years)",
+                path);
+  }
+  if (options_.limit) keep_first_rows(trace_, *options_.limit);
+  return std::move(trace_);
+}
+
+}  // namespace inferscale

@@ -1,0 +1,79 @@
+// Collects the rows that a reader understood into a Trace: order, failed calls, names, origin.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/edge/input_file.h"
+#include "base/result.h"
+#include "core/carried_columns.h"
+#include "workload/trace.h"
+
+namespace inferscale {
+
+// One row. Optional cells count when the builder was told that the trace has their column.
+struct TraceRow {
+  std::int64_t arrival_ns = 0;  // on the file's own time line
+  std::uint32_t prompt_tokens = 0;
+  std::uint32_t output_tokens = 0;  // 0: a failed call
+  std::string_view tenant;          // empty: none
+  std::string_view session;
+  std::int64_t priority = CarriedColumns::kNoPriority;
+  double deadline_ms = 0;
+  std::span<const std::uint64_t> block_hashes;
+};
+
+struct TraceColumns {
+  bool tenant = false;
+  bool session = false;
+  bool priority = false;
+  bool deadline = false;
+  std::uint32_t block_tokens = 0;  // 0: no block hashes
+};
+
+class TraceBuilder {
+ public:
+  TraceBuilder(TraceFormat format, const TraceOptions& options);
+
+  void set_columns(const TraceColumns& columns);
+  // The column's name and what is in it, for errors of the two checks below.
+  struct Cell {
+    std::string_view name;
+    std::string_view text;
+  };
+  // Takes the row that `lines` gave last, or leaves it out when it is a failed call and those are
+  // skipped. Errors: an arrival before the one above, a failed call that isn't to be skipped.
+  Result<void> add(const TraceRow& row, Cell arrival, Cell output, const LineReader& lines);
+
+  // Sorts and cuts as the options say. `rebase`: the first arrival becomes instant 0.
+  Result<Trace> finish(bool rebase, const std::string& path);
+
+ private:
+  class NameTable {
+   public:
+    std::uint32_t index_of(std::string_view name, std::vector<std::string>& names);
+
+   private:
+    struct Hash {
+      using is_transparent = void;
+      std::size_t operator()(std::string_view text) const {
+        return std::hash<std::string_view>()(text);
+      }
+    };
+    std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> indices_;
+  };
+
+  const TraceOptions& options_;
+  Trace trace_;
+  TraceColumns columns_;
+  NameTable tenants_;
+  NameTable sessions_;
+};
+
+}  // namespace inferscale

@@ -1,0 +1,95 @@
+#include "workload/readers/trace_reader.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/edge/input_file.h"
+#include "workload/readers/csv_rows.h"
+#include "workload/readers/format_readers.h"
+#include "workload/readers/trace_builder.h"
+
+namespace inferscale {
+namespace {
+
+constexpr std::string_view kKnownFirstLines =
+    "expected the header arrival_time,prompt_tokens,output_tokens (inferscale), "
+    "TIMESTAMP,ContextTokens,GeneratedTokens (azure2023) or Timestamp,...,Request tokens,Response "
+    "tokens,... (burstgpt), or a JSON object with timestamp, input_length, output_length, hash_ids "
+    "(mooncake)";
+
+std::string resolved(const std::string& file, const std::string& base_folder) {
+  if (base_folder.empty() || file.starts_with('/')) return file;
+  return base_folder.ends_with('/') ? base_folder + file : base_folder + "/" + file;
+}
+
+std::optional<TraceFormat> format_of(std::string first_line) {
+  const std::size_t start = first_line.find_first_not_of(" \t");
+  if (start != std::string::npos && first_line[start] == '{') return TraceFormat::kMooncake;
+  std::vector<std::string_view> cells;
+  if (!split_csv_line(first_line, cells)) return std::nullopt;
+  const auto has = [&](std::string_view name) {
+    return std::find(cells.begin(), cells.end(), name) != cells.end();
+  };
+  if (has("ContextTokens") || has("GeneratedTokens")) return TraceFormat::kAzure2023;
+  if (has("Request tokens") || has("Response tokens")) return TraceFormat::kBurstGpt;
+  if (has("arrival_time") || has("prompt_tokens") || has("output_tokens")) {
+    return TraceFormat::kInferscale;
+  }
+  return std::nullopt;
+}
+
+Result<void> read_rows(TraceFormat format, std::string first_line, LineReader& lines,
+                       TraceBuilder& builder) {
+  switch (format) {
+    case TraceFormat::kInferscale:
+      return read_inferscale_csv(std::move(first_line), lines, builder);
+    case TraceFormat::kAzure2023:
+      return read_azure_csv(std::move(first_line), lines, builder);
+    case TraceFormat::kMooncake:
+      return read_mooncake_jsonl(std::move(first_line), lines, builder);
+    case TraceFormat::kBurstGpt:
+      return read_burstgpt_csv(std::move(first_line), lines, builder);
+  }
+  return {};
+}
+
+// Azure's timestamps are dates and BurstGPT's count from the start of the whole collection; in the
+// other formats instant 0 is the run's own.
+bool starts_at_its_first_row(TraceFormat format) {
+  return format == TraceFormat::kAzure2023 || format == TraceFormat::kBurstGpt;
+}
+
+}  // namespace
+
+Result<Trace> read_trace(const TraceOptions& options, const std::string& base_folder,
+                         std::uint64_t run_seed) {
+  const std::string path = resolved(options.file, base_folder);
+  Result<LineReader> lines = LineReader::open(path);
+  if (!lines) return std::unexpected(lines.error());
+  std::string first_line;
+  const Result<bool> any = lines->next(first_line);
+  if (!any) return std::unexpected(any.error());
+  if (!*any) {
+    return fail(ErrorCode::kInvalidInput, "empty file: " + std::string(kKnownFirstLines), path);
+  }
+  const std::optional<TraceFormat> format = options.format ? options.format : format_of(first_line);
+  if (!format) {
+    return fail(ErrorCode::kInvalidInput,
+                "unknown kind of trace: the first line is " + quoted_for_error(first_line) + ": " +
+                    std::string(kKnownFirstLines),
+                place_of(*lines));
+  }
+  TraceBuilder builder(*format, options);
+  Result<void> read = read_rows(*format, std::move(first_line), *lines, builder);
+  if (!read) return std::unexpected(read.error());
+  Result<Trace> trace = builder.finish(starts_at_its_first_row(*format), path);
+  if (!trace) return trace;
+  trace->file_name = path.substr(path.find_last_of('/') + 1);
+  trace->crc32 = lines->crc32();
+  jitter_arrivals(*trace, options.jitter, RandomStream(run_seed, "trace_jitter"));
+  return trace;
+}
+
+}  // namespace inferscale

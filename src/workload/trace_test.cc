@@ -1,0 +1,129 @@
+// Traces in memory: sorting keeps rows together, limits and jitter say what they changed.
+
+#include "workload/trace.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace inferscale {
+namespace {
+
+// Row i has i + 1 in every column, so that a row that was torn apart shows.
+Trace trace_of(const std::vector<std::int64_t>& arrivals) {
+  Trace trace;
+  trace.file_name = "test.csv";
+  trace.rows_in_file = arrivals.size();
+  trace.arrival_ns = arrivals;
+  trace.block_tokens = 512;
+  trace.block_offsets = {0};
+  for (std::uint32_t i = 1; i <= arrivals.size(); ++i) {
+    trace.prompt_tokens.push_back(i);
+    trace.output_tokens.push_back(i);
+    trace.tenant.push_back(i);
+    trace.session.push_back(i);
+    trace.priority.push_back(i);
+    trace.deadline_ms.push_back(i);
+    for (std::uint32_t block = 0; block < i; ++block) trace.block_hashes.push_back(100 * i + block);
+    trace.block_offsets.push_back(trace.block_hashes.size());
+  }
+  return trace;
+}
+
+void expect_rows(const Trace& trace, const std::vector<std::uint32_t>& rows) {
+  EXPECT_EQ(trace.prompt_tokens, rows);
+  EXPECT_EQ(trace.output_tokens, rows);
+  EXPECT_EQ(trace.tenant, rows);
+  EXPECT_EQ(trace.session, rows);
+  ASSERT_EQ(trace.block_offsets.size(), rows.size() + 1);
+  EXPECT_EQ(trace.block_offsets.back(), trace.block_hashes.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(trace.priority[i], rows[i]);
+    EXPECT_EQ(trace.deadline_ms[i], rows[i]);
+    ASSERT_EQ(trace.block_offsets[i + 1] - trace.block_offsets[i], rows[i]);
+    EXPECT_EQ(trace.block_hashes[trace.block_offsets[i]], 100 * rows[i]);
+  }
+}
+
+TEST(SortByArrival, KeepsRowsTogetherAndEqualInstantsInOrder) {
+  Trace trace = trace_of({50, 10, 50, 10, 20});
+  EXPECT_EQ(sort_by_arrival(trace), 2U);
+  EXPECT_EQ(trace.arrival_ns, (std::vector<std::int64_t>{10, 10, 20, 50, 50}));
+  expect_rows(trace, {2, 4, 5, 1, 3});
+  EXPECT_EQ(sort_by_arrival(trace), 0U);
+}
+
+TEST(KeepFirstRows, CutsEveryColumnAndCountsTheRest) {
+  Trace trace = trace_of({10, 20, 30, 40});
+  keep_first_rows(trace, 3);
+  expect_rows(trace, {1, 2, 3});
+  EXPECT_EQ(trace.rows_in_file, trace.rows() + trace.rows_failed + trace.rows_beyond_limit);
+  ASSERT_EQ(trace.changes.size(), 1U);
+  keep_first_rows(trace, 3);
+  EXPECT_EQ(trace.changes.size(), 1U) << "nothing changed the second time";
+}
+
+TEST(JitterArrivals, SpreadsATickEvenlyAndSaysSo) {
+  const std::int64_t tick = 3'000'000'000;
+  std::vector<std::int64_t> arrivals;
+  for (int i = 0; i < 10'000; ++i) arrivals.push_back(i / 1000 * tick);
+  Trace trace = trace_of({});
+  trace.arrival_ns = arrivals;
+  trace.prompt_tokens.assign(arrivals.size(), 1);
+  trace.output_tokens.assign(arrivals.size(), 1);
+  trace.block_offsets.clear();
+  jitter_arrivals(trace, Duration::nanos(tick), RandomStream(1, "trace_jitter"));
+  EXPECT_TRUE(std::is_sorted(trace.arrival_ns.begin(), trace.arrival_ns.end()));
+  double distance = 0;
+  for (std::size_t i = 0; i < trace.rows(); ++i) {
+    const double uniform =
+        static_cast<double>(trace.arrival_ns[i]) / (10.0 * static_cast<double>(tick));
+    distance = std::max(distance, std::fabs(uniform - static_cast<double>(i) / 10'000));
+    EXPECT_EQ(trace.arrival_ns[i] / tick, static_cast<std::int64_t>(i) / 1000) << "left its tick";
+  }
+  EXPECT_LT(distance * 100, 1.95);
+  ASSERT_EQ(trace.changes.size(), 1U);
+  EXPECT_EQ(trace.changes.front(), "each arrival is moved later by up to 3000 ms at random");
+}
+
+TEST(JitterArrivals, OfZeroChangesNothing) {
+  Trace trace = trace_of({10, 10, 20});
+  jitter_arrivals(trace, Duration(), RandomStream(1, "trace_jitter"));
+  EXPECT_EQ(trace.arrival_ns, (std::vector<std::int64_t>{10, 10, 20}));
+  EXPECT_TRUE(trace.changes.empty());
+}
+
+TEST(TraceSource, GivesTheRowsAsTheyAre) {
+  const Trace trace = trace_of({0, 10, 10});
+  TraceSource source(trace);
+  EXPECT_EQ(source.size(), 3U);
+  Request request;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(source.next(request));
+    EXPECT_EQ(request.id, i);
+    EXPECT_EQ(request.arrival.ns(), trace.arrival_ns[i]);
+    EXPECT_EQ(request.prompt_tokens, i + 1);
+    EXPECT_EQ(request.output_tokens, i + 1);
+    EXPECT_EQ(request.max_tokens, i + 1);
+  }
+  EXPECT_FALSE(source.next(request));
+  EXPECT_FALSE(source.next(request));
+}
+
+TEST(TraceSourceDeathTest, RefusesRowsOutOfOrder) {
+  const Trace trace = trace_of({10, 5});
+  EXPECT_DEATH(TraceSource source(trace), "test.csv");
+}
+
+TEST(TraceFormats, HaveNamesThatFindThem) {
+  for (TraceFormat format : {TraceFormat::kInferscale, TraceFormat::kAzure2023,
+                             TraceFormat::kMooncake, TraceFormat::kBurstGpt}) {
+    EXPECT_EQ(trace_format_named(trace_format_name(format)), format);
+  }
+  EXPECT_EQ(trace_format_named("auto"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace inferscale
