@@ -163,8 +163,4 @@ class ConfigReader {
   std::string missing_;  // the first missing key's message, reported by finish()
 };
 
-// The candidate nearest to `word` by edit distance, when near enough to be a misspelling of it.
-std::optional<std::string> nearest_word(std::string_view word,
-                                        const std::vector<std::string>& candidates);
-
 }  // namespace inferscale

@@ -2,6 +2,7 @@
 // expectation.
 
 #include "base/config_reader.h"
+#include "base/nearest_word.h"
 
 #include <gtest/gtest.h>
 

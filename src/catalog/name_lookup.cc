@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "base/nearest_word.h"
+
 namespace inferscale {
 
 std::string lower_case(std::string_view text) {

@@ -1,9 +1,12 @@
 #include "cli/arguments.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
+#include "base/config_reader.h"
+#include "base/nearest_word.h"
 #include "cli/version.h"
 
 namespace inferscale {
@@ -52,6 +55,29 @@ CLI::App& subcommand(CLI::App& app, const std::string& name,
   return *above->add_subcommand(name.substr(space + 1));
 }
 
+// What a mistyped command or option was probably meant to be: looked up among the commands, or
+// among the options of the command that the line names.
+std::string suggestion(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* level = &app;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word(argv[i]);
+    std::vector<std::string> known;
+    if (word.starts_with("--")) {
+      for (const CLI::Option* option : level->get_options()) known.push_back(option->get_name());
+    } else {
+      for (const CLI::App* sub : level->get_subcommands(nullptr)) known.push_back(sub->get_name());
+      if (known.empty()) continue;  // an argument
+    }
+    const std::string name = word.substr(0, word.find('='));
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      const auto near = nearest_word(name, known);
+      return "'" + word + "'" + (near ? ": did you mean '" + *near + "'?" : "");
+    }
+    if (!word.starts_with("--")) level = level->get_subcommand(word);
+  }
+  return {};
+}
+
 int parse_and_run(std::vector<std::unique_ptr<Command>>& commands, int argc, char** argv) {
   CLI::App app("InferScale: how much traffic a self-hosted LLM deployment carries, and how well.",
                "inferscale");
@@ -80,8 +106,9 @@ int parse_and_run(std::vector<std::unique_ptr<Command>>& commands, int argc, cha
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    return print_error(
-        {ErrorCode::kInvalidConfig, std::string(error.what()) + " (see 'inferscale --help')", ""});
+    const std::string unknown = suggestion(app, argc, argv);
+    const std::string what = unknown.empty() ? std::string(error.what()) : "unknown " + unknown;
+    return print_error({ErrorCode::kInvalidConfig, what + " (see 'inferscale --help')", ""});
   }
   for (const auto& [sub, command] : declared) {
     if (!sub->parsed()) continue;

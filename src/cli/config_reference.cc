@@ -50,31 +50,31 @@ void print_wrapped(const std::string& text, int indent) {
   if (!line.empty()) fmt::print("{}{}\n", start, line);
 }
 
+std::string comment_of(const KeyDescription& key) {
+  std::string comment = key.condition.empty() ? "" : "[" + key.condition + "] ";
+  comment += key.doc;
+  if (key.type != "map")
+    comment += " (" + key.type + (key.unit.empty() ? "" : ", " + key.unit) + ")";
+  return comment;
+}
+
 void print_reference(const std::vector<KeyDescription>& keys) {
   fmt::print(
-      "# Every key of a configuration, with its default. Keys marked 'required' have none. A key\n"
-      "# whose comment begins with [key: value] belongs to that choice only.\n");
+      "# Every key of a configuration, with its default. Keys that have none (required), and "
+      "those\n"
+      "# that count only together with another one, are comments. A comment that begins with\n"
+      "# [key: value] belongs to that choice.\n");
+  std::vector<std::string> closed;  // maps that are null by default: their keys are comments
   for (const KeyDescription& key : keys) {
     const int indent = 2 * depth_of(key.path);
     if (indent == 0) fmt::print("\n");
-    std::string comment;
-    if (!key.condition.empty()) comment += "[" + key.condition + "] ";
-    comment += key.doc;
-    if (key.type != "map") {
-      comment += " (" + key.type + (key.unit.empty() ? "" : ", " + key.unit) + ")";
-    }
-    print_wrapped(comment, indent);
-    const std::string space(static_cast<std::size_t>(indent), ' ');
-    if (key.fallback == "required") {
-      fmt::print("{}# {}:   required\n", space, last_part(key.path));
-    } else if (key.type == "map" || !key.condition.empty() ||
-               key.path.find('[') != std::string::npos) {
-      const bool map = key.type == "map";
-      fmt::print("{}{}{}:{}{}\n", space, map ? "" : "# ", last_part(key.path), map ? "" : " ",
-                 key.fallback);
-    } else {
-      fmt::print("{}{}: {}\n", space, last_part(key.path), key.fallback);
-    }
+    print_wrapped(comment_of(key), indent);
+    bool in_comment = key.fallback == "required" || !key.condition.empty();
+    for (const std::string& path : closed) in_comment |= key.path.starts_with(path + ".");
+    if (key.type == "map or null") closed.push_back(key.path);
+    fmt::print("{}{}{}:{}{}\n", std::string(static_cast<std::size_t>(indent), ' '),
+               in_comment ? "# " : "", last_part(key.path), key.fallback.empty() ? "" : " ",
+               key.fallback);
   }
 }
 

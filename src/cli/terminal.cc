@@ -6,16 +6,28 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 
 namespace inferscale {
 namespace {
 
 std::atomic<bool> stop_flag{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
+std::atomic<std::int64_t> stop_second{0};
+static_assert(std::atomic<bool>::is_always_lock_free &&
+                  std::atomic<std::int64_t>::is_always_lock_free,
+              "a signal handler sets them");
 
+// Wrappers send one wish to stop twice (to the process and to its group), so only a signal that
+// comes later than that is a second wish.
 void on_stop(int signal) {
-  stop_flag.store(true, std::memory_order_relaxed);
-  std::signal(signal, SIG_DFL);
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!stop_flag.exchange(true)) {
+    stop_second.store(now.tv_sec);
+  } else if (now.tv_sec > stop_second.load() + 1) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace inferscale {
 // Blocks where standard output's locale is UTF-8, plain letters elsewhere.
 PlotGlyphs plot_glyphs();
 
-// Set by the first Ctrl-C or SIGTERM; a second one ends the program at once.
+// Set by the first Ctrl-C or SIGTERM; one more, over a second later, ends the program at
+// once.
 const std::atomic<bool>& stop_requested();
 void listen_for_stop();
 

@@ -22,31 +22,65 @@ TEST(Quantiles, RankIsTheLeastThatCoversTheShare) {
   }
 }
 
+class VectorStream final : public ValueStream {
+ public:
+  explicit VectorStream(std::vector<double> values) : values_(std::move(values)) {}
+  std::size_t size_at_most() const override { return values_.size(); }
+  void restart() override { next_ = 0; }
+  std::span<const double> next() override {
+    const std::size_t size = std::min<std::size_t>(7, values_.size() - next_);
+    const std::span<const double> chunk(values_.data() + next_, size);
+    next_ += size;
+    return chunk;
+  }
+
+ private:
+  std::vector<double> values_;
+  std::size_t next_ = 0;
+};
+
+void expect_agreement_with_sorting(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  std::vector<double> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  VectorStream stream(values);
+  const PopulationSummary summary = summarize(stream);
+  EXPECT_EQ(summary.count, static_cast<std::int64_t>(values.size()));
+  EXPECT_EQ(summary.mean, sum / static_cast<double>(values.size()));
+  EXPECT_EQ(summary.p50, nearest_rank(sorted, 0.50));
+  EXPECT_EQ(summary.p90, nearest_rank(sorted, 0.90));
+  EXPECT_EQ(summary.p95, nearest_rank(sorted, 0.95));
+  EXPECT_EQ(summary.p99, nearest_rank(sorted, 0.99));
+  EXPECT_EQ(summary.max, sorted.back());
+}
+
 TEST(Quantiles, SummaryAgreesWithSorting) {
   RandomStream random(1, "quantiles");
-  for (const size_t n : {1U, 2U, 3U, 10U, 101U, 5000U}) {
+  for (const size_t n : {1U, 2U, 3U, 10U, 101U, 5000U, 200'000U}) {
     std::vector<double> values(n);
-    double sum = 0;
-    for (double& value : values) {
-      value = static_cast<double>(random.below(500));
-      sum += value;
+    for (double& value : values) value = 1e6 * random.uniform() * random.uniform();
+    expect_agreement_with_sorting(values);
+  }
+}
+
+TEST(Quantiles, ManyEqualAndNearlyEqualValuesAreToldApart) {
+  RandomStream random(2, "quantiles");
+  for (const size_t n : {5000U, 150'000U}) {
+    std::vector<double> equal(n, 0.0);
+    expect_agreement_with_sorting(equal);
+    std::vector<double> near(n);
+    // Values that differ in their last bits only, and zeros among them.
+    for (double& value : near) {
+      value = random.below(5) == 0 ? 0.0 : 12.5 + 0x1p-48 * static_cast<double>(random.below(300));
     }
-    std::vector<double> sorted = values;
-    std::sort(sorted.begin(), sorted.end());
-    const PopulationSummary summary = summarize(values);
-    EXPECT_EQ(summary.count, static_cast<std::int64_t>(n));
-    EXPECT_EQ(summary.mean, sum / static_cast<double>(n));
-    EXPECT_EQ(summary.p50, nearest_rank(sorted, 0.50));
-    EXPECT_EQ(summary.p90, nearest_rank(sorted, 0.90));
-    EXPECT_EQ(summary.p95, nearest_rank(sorted, 0.95));
-    EXPECT_EQ(summary.p99, nearest_rank(sorted, 0.99));
-    EXPECT_EQ(summary.max, sorted.back());
+    expect_agreement_with_sorting(near);
   }
 }
 
 TEST(Quantiles, NothingHasNoFigures) {
-  std::vector<double> values;
-  EXPECT_EQ(summarize(values).count, 0);
+  VectorStream nothing({});
+  EXPECT_EQ(summarize(nothing).count, 0);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "metrics/run_summary.h"
 
 #include <algorithm>
-#include <vector>
+#include <array>
 
 namespace inferscale {
 namespace {
@@ -33,31 +33,61 @@ void count_endings(std::span<const Outcome> outcomes, const Slo& slo, RunSummary
   }
 }
 
-// Collects one figure of each finished request into `scratch`, in milliseconds, and sums it up.
-template <typename Figure>
-PopulationSummary population(std::span<const Outcome> outcomes, std::uint32_t least_tokens,
-                             std::vector<double>& scratch, Figure figure) {
-  scratch.clear();
-  for (const Outcome& outcome : outcomes) {
-    if (outcome.finished() && outcome.output_tokens >= least_tokens) {
-      scratch.push_back(figure(outcome) * kMillisPerNano);
-    }
+// One figure of each finished request, in milliseconds.
+class FigureStream final : public ValueStream {
+ public:
+  enum class Figure { kTtft, kTpot, kE2e, kQueueTime, kItlMax };
+
+  FigureStream(std::span<const Outcome> outcomes, Figure figure)
+      : outcomes_(outcomes), figure_(figure) {
+    least_tokens_ = figure == Figure::kTpot || figure == Figure::kItlMax ? 2 : 1;
   }
-  return summarize(scratch);
-}
+  std::size_t size_at_most() const override { return outcomes_.size(); }
+  void restart() override { next_ = 0; }
+  std::span<const double> next() override {
+    std::size_t filled = 0;
+    while (filled < buffer_.size() && next_ < outcomes_.size()) {
+      const Outcome& outcome = outcomes_[next_++];
+      if (!outcome.finished() || outcome.output_tokens < least_tokens_) continue;
+      buffer_[filled++] = nanos_of(outcome) * kMillisPerNano;
+    }
+    return {buffer_.data(), filled};
+  }
+
+ private:
+  double nanos_of(const Outcome& outcome) const {
+    switch (figure_) {
+      case Figure::kTtft:
+        return static_cast<double>(outcome.ttft().ns());
+      case Figure::kTpot:
+        return outcome.tpot_ns();
+      case Figure::kE2e:
+        return static_cast<double>(outcome.e2e().ns());
+      case Figure::kQueueTime:
+        return static_cast<double>(outcome.queue_time().ns());
+      case Figure::kItlMax:
+        return static_cast<double>(outcome.itl_max.ns());
+    }
+    return 0;
+  }
+
+  std::span<const Outcome> outcomes_;
+  Figure figure_;
+  std::uint32_t least_tokens_ = 1;
+  std::size_t next_ = 0;
+  std::array<double, 512> buffer_{};
+};
 
 void summarize_latencies(std::span<const Outcome> outcomes, RunSummary& summary) {
-  std::vector<double> scratch;
-  scratch.reserve(static_cast<size_t>(summary.finished));
-  const auto ns = [](Duration d) { return static_cast<double>(d.ns()); };
-  summary.ttft_ms =
-      population(outcomes, 1, scratch, [&](const Outcome& o) { return ns(o.ttft()); });
-  summary.tpot_ms = population(outcomes, 2, scratch, [](const Outcome& o) { return o.tpot_ns(); });
-  summary.e2e_ms = population(outcomes, 1, scratch, [&](const Outcome& o) { return ns(o.e2e()); });
-  summary.queue_ms =
-      population(outcomes, 1, scratch, [&](const Outcome& o) { return ns(o.queue_time()); });
-  summary.itl_ms_max =
-      population(outcomes, 2, scratch, [&](const Outcome& o) { return ns(o.itl_max); });
+  const auto population = [&](FigureStream::Figure figure) {
+    FigureStream stream(outcomes, figure);
+    return summarize(stream);
+  };
+  summary.ttft_ms = population(FigureStream::Figure::kTtft);
+  summary.tpot_ms = population(FigureStream::Figure::kTpot);
+  summary.e2e_ms = population(FigureStream::Figure::kE2e);
+  summary.queue_ms = population(FigureStream::Figure::kQueueTime);
+  summary.itl_ms_max = population(FigureStream::Figure::kItlMax);
 }
 
 PopulationSummary of_histogram(const DurationHistogram& gaps) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "replica/batch.h"
 #include "replica/finish_queue.h"
 #include "replica/gap_tracker.h"
 #include "replica/kv_blocks.h"
@@ -24,18 +25,6 @@
 
 namespace inferscale {
 namespace {
-
-using Slot = std::uint32_t;
-constexpr Slot kNoSlot = UINT32_MAX;
-
-// A place in the batch: a sequence, linked to its neighbours in the order of admission.
-struct Place {
-  Sequence sequence;
-  std::int64_t finish_step = 0;  // the decode step, counted from the start, that ends it
-  bool shares_gaps = false;      // has taken a decode step since it (re)joined
-  Slot previous = kNoSlot;
-  Slot next = kNoSlot;
-};
 
 class SegmentReplica final : public Replica {
  public:
@@ -60,7 +49,7 @@ class SegmentReplica final : public Replica {
  private:
   enum class Phase : std::uint8_t { kIdle, kPrefill, kDecode };
 
-  std::int64_t running() const { return running_; }
+  std::int64_t running() const { return batch_.size(); }
   std::int64_t decoding() const { return static_cast<std::int64_t>(finishing_.size()); }
   // Tokens of a decoding sequence in the cache, at the last boundary.
   TokenCount cached_tokens(const Place& place) const;
@@ -76,10 +65,10 @@ class SegmentReplica final : public Replica {
   void account_first_gaps();
   void preempt_last();
   void finish(Slot slot, Instant now);
-  Slot take_slot();
-  void release_slot(Slot slot);
   void account(Instant from, Instant to, double kv_block_ns);
   void forget_old_gaps();
+  // Whether the head of the queue waits though the segment could have let it in.
+  bool skips_head() const;
 
   const ReplicaOptions options_;
   const LatencyModel& latency_;
@@ -90,10 +79,7 @@ class SegmentReplica final : public Replica {
   GapTracker gaps_;
   FinishQueue finishing_;
 
-  std::vector<Place> places_;
-  std::vector<Slot> free_slots_;
-  Slot last_admitted_ = kNoSlot;
-  std::int64_t running_ = 0;
+  Batch batch_;
   std::vector<Slot> prefilling_;  // of the running prefill step
   std::vector<Slot> joiners_;     // decode from now on, but have not taken a decode step yet
 
@@ -161,7 +147,7 @@ void SegmentReplica::end_prefill(Instant now) {
   const double ns = static_cast<double>((now - boundary_).ns());
   account(boundary_, now, static_cast<double>(blocks_.held()) * ns);
   for (const Slot slot : prefilling_) {
-    Sequence& sequence = places_[slot].sequence;
+    Sequence& sequence = batch_[slot].sequence;
     if (sequence.generated == 0) {
       sequence.first_token = now;
     } else {
@@ -181,10 +167,9 @@ void SegmentReplica::end_prefill(Instant now) {
 }
 
 void SegmentReplica::join_decode(Slot slot, Instant) {
-  Place& place = places_[slot];
+  Place& place = batch_[slot];
   const Sequence& sequence = place.sequence;
   place.finish_step = decode_steps_ + sequence.request.output_tokens - sequence.generated;
-  place.shares_gaps = false;
   finishing_.push(place.finish_step, slot);
   const TokenCount cached = cached_tokens(place);
   context_ += cached;
@@ -194,6 +179,7 @@ void SegmentReplica::join_decode(Slot slot, Instant) {
 
 void SegmentReplica::end_decode(Instant now) {
   account(boundary_, now, blocks_.block_time(segment_, planned_steps_));
+  account_first_gaps();
   gaps_.add_steps(segment_, 2, planned_steps_, decoding());
   blocks_.advance(planned_steps_);
   usage_.kv_blocks_peak = std::max(usage_.kv_blocks_peak, blocks_.held());
@@ -204,7 +190,7 @@ void SegmentReplica::end_decode(Instant now) {
   last_decode_end_ = now;
   while (!finishing_.empty() && finishing_.first_step() == decode_steps_) {
     const Slot slot = finishing_.first_slot();
-    Place& place = places_[slot];
+    Place& place = batch_[slot];
     const TokenCount cached = cached_tokens(place);
     context_ -= cached;
     if (place.sequence.reserved == 0) {
@@ -218,10 +204,10 @@ void SegmentReplica::end_decode(Instant now) {
 }
 
 void SegmentReplica::finish(Slot slot, Instant now) {
-  const Sequence& sequence = places_[slot].sequence;
+  const Sequence& sequence = batch_[slot].sequence;
   if (sequence.reserved > 0) blocks_.give_back(sequence.reserved);
   sink_.record(sequence.request.id, outcome_of(sequence, OutcomeStatus::kFinished, now));
-  release_slot(slot);
+  batch_.release(slot);
 }
 
 void SegmentReplica::start_step(Instant now) {
@@ -261,8 +247,8 @@ bool SegmentReplica::start_prefill(Instant now) {
 
 void SegmentReplica::admit_head(Instant now, StepShape& shape) {
   const BlockCount needed = blocks_to_admit_head();
-  const Slot slot = take_slot();
-  Sequence& sequence = places_[slot].sequence;
+  const Slot slot = batch_.take();
+  Sequence& sequence = batch_[slot].sequence;
   sequence = waiting_.pop();
   blocks_.take(needed);
   if (scheduler_->reserves_output()) sequence.reserved = needed;
@@ -285,7 +271,6 @@ void SegmentReplica::start_decode(Instant now) {
   const std::int64_t limit = std::min(finishing_.first_step() - decode_steps_, cost.valid_steps);
   planned_steps_ = blocks_.steps_that_fit(limit);
   wake_at_ = segment_.time_after(planned_steps_);
-  account_first_gaps();
 }
 
 void SegmentReplica::account_first_gaps() {
@@ -293,7 +278,7 @@ void SegmentReplica::account_first_gaps() {
   const std::int64_t sharing = decoding() - static_cast<std::int64_t>(joiners_.size());
   if (sharing > 0) gaps_.add(first_end - last_decode_end_, sharing);
   for (const Slot slot : joiners_) {
-    Place& place = places_[slot];
+    Place& place = batch_[slot];
     gaps_.judge(first_end - place.sequence.last_token, place.sequence.gaps);
     gaps_.join(place.sequence.gaps);
     place.shares_gaps = true;
@@ -304,16 +289,16 @@ void SegmentReplica::account_first_gaps() {
 
 void SegmentReplica::forget_old_gaps() {
   std::int64_t oldest = std::numeric_limits<std::int64_t>::max();
-  for (Slot slot = last_admitted_; slot != kNoSlot; slot = places_[slot].previous) {
-    oldest = std::min(oldest, places_[slot].sequence.gaps.time_mark);
+  for (Slot slot = batch_.last_admitted(); slot != kNoSlot; slot = batch_[slot].previous) {
+    oldest = std::min(oldest, batch_[slot].sequence.gaps.time_mark);
   }
   gaps_.forget_before(oldest);
 }
 
 void SegmentReplica::preempt_last() {
-  const Slot slot = last_admitted_;
+  const Slot slot = batch_.last_admitted();
   CHECK(running() > 1) << "the KV cache is too small for the one sequence in it";
-  Place& place = places_[slot];
+  Place& place = batch_[slot];
   const TokenCount cached = cached_tokens(place);
   blocks_.stop_growing(cached);
   blocks_.give_back(blocks_.blocks_for(cached));
@@ -332,37 +317,7 @@ void SegmentReplica::preempt_last() {
   finishing_.remove(slot);
   waiting_.preempt(sequence);
   ++usage_.preemptions;
-  release_slot(slot);
-}
-
-Slot SegmentReplica::take_slot() {
-  Slot slot = kNoSlot;
-  if (free_slots_.empty()) {
-    slot = static_cast<Slot>(places_.size());
-    places_.emplace_back();
-  } else {
-    slot = free_slots_.back();
-    free_slots_.pop_back();
-  }
-  Place& place = places_[slot];
-  place.previous = last_admitted_;
-  place.next = kNoSlot;
-  if (last_admitted_ != kNoSlot) places_[last_admitted_].next = slot;
-  last_admitted_ = slot;
-  ++running_;
-  return slot;
-}
-
-void SegmentReplica::release_slot(Slot slot) {
-  const Place& place = places_[slot];
-  if (place.next != kNoSlot) {
-    places_[place.next].previous = place.previous;
-  } else {
-    last_admitted_ = place.previous;
-  }
-  if (place.previous != kNoSlot) places_[place.previous].next = place.next;
-  free_slots_.push_back(slot);
-  --running_;
+  batch_.release(slot);
 }
 
 ReplicaLoad SegmentReplica::load_at(Instant now) const {
@@ -378,9 +333,9 @@ ReplicaLoad SegmentReplica::load_at(Instant now) const {
 }
 
 void SegmentReplica::flush() {
-  for (Slot slot = last_admitted_; slot != kNoSlot; slot = places_[slot].previous) {
-    Sequence& sequence = places_[slot].sequence;
-    if (places_[slot].shares_gaps) gaps_.leave(sequence.gaps);
+  for (Slot slot = batch_.last_admitted(); slot != kNoSlot; slot = batch_[slot].previous) {
+    Sequence& sequence = batch_[slot].sequence;
+    if (batch_[slot].shares_gaps) gaps_.leave(sequence.gaps);
     sink_.record(sequence.request.id,
                  outcome_of(sequence, OutcomeStatus::kUnfinished, Instant::never()));
   }
@@ -392,11 +347,11 @@ void SegmentReplica::flush() {
 }
 
 const char* SegmentReplica::broken_invariant() const {
-  if (running() > options_.max_num_seqs) return "more sequences run than max_num_seqs";
-  if (blocks_.held() + blocks_.free() != blocks_.total()) return "KV blocks do not add up";
+  if (running() > options_.max_num_seqs) return "INV-4: more sequences run than max_num_seqs";
+  if (blocks_.held() + blocks_.free() != blocks_.total()) return "INV-4: KV blocks do not add up";
   BlockCount held = 0;
-  for (Slot slot = last_admitted_; slot != kNoSlot; slot = places_[slot].previous) {
-    const Place& place = places_[slot];
+  for (Slot slot = batch_.last_admitted(); slot != kNoSlot; slot = batch_[slot].previous) {
+    const Place& place = batch_[slot];
     const bool in_prefill =
         std::find(prefilling_.begin(), prefilling_.end(), slot) != prefilling_.end();
     if (place.sequence.reserved > 0) {
@@ -406,11 +361,24 @@ const char* SegmentReplica::broken_invariant() const {
           blocks_.blocks_for(in_prefill ? place.sequence.prefill_tokens() : cached_tokens(place));
     }
   }
-  if (held != blocks_.held()) return "the sequences' KV blocks are not the blocks held";
+  if (held != blocks_.held()) return "INV-4: the sequences' KV blocks are not those held";
   if (phase_ == Phase::kIdle && wake_at_ == Instant::never() && !waiting_.empty()) {
-    return "the replica idles while requests wait";
+    return "INV-5: the replica idles while requests wait";
   }
+  if (skips_head()) return "INV-5: a request waits that could be admitted";
   return nullptr;
+}
+
+bool SegmentReplica::skips_head() const {
+  if (phase_ != Phase::kDecode || waiting_.empty()) return false;
+  if (!scheduler_->takes_arrivals(running())) return false;
+  // At the boundary it competed with the first step's blocks; who came later, with those of the
+  // steps up to the next boundary.
+  const Instant arrival = waiting_.head().arrival;
+  const bool was_there = arrival <= boundary_;
+  const std::int64_t steps = was_there ? 1 : segment_.first_step_ending_at(arrival, planned_steps_);
+  if (!was_there && steps == planned_steps_) return false;
+  return blocks_to_admit_head() <= blocks_.free() - blocks_.needed_for(steps);
 }
 
 }  // namespace

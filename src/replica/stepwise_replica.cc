@@ -275,10 +275,15 @@ void StepwiseReplica::flush() {
 }
 
 const char* StepwiseReplica::broken_invariant() const {
-  if (batch_size() > options_.max_num_seqs) return "more sequences run than max_num_seqs";
-  if (held() > options_.kv_blocks) return "more KV blocks are held than there are";
+  if (batch_size() > options_.max_num_seqs) return "INV-4: more sequences run than max_num_seqs";
+  if (held() > options_.kv_blocks) return "INV-4: more KV blocks are held than there are";
   if (phase_ == Phase::kIdle && wake_at_ == Instant::never() && !waiting_.empty()) {
-    return "the replica idles while requests wait";
+    return "INV-5: the replica idles while requests wait";
+  }
+  if (phase_ == Phase::kDecode && !waiting_.empty() && waiting_.head().arrival <= boundary_ &&
+      scheduler_->takes_arrivals(batch_size()) &&
+      held() + blocks_to_admit_head() <= options_.kv_blocks) {
+    return "INV-5: a request waits that could be admitted";
   }
   return nullptr;
 }

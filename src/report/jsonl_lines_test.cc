@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -117,6 +118,16 @@ TEST(OutcomeLine, CarriesTheColumnsOfTheTrace) {
     EXPECT_TRUE(empty.contains(key) && empty[key].is_null()) << key;
   }
   EXPECT_EQ(empty["session"], "s-0");
+}
+
+TEST(OutcomeLine, ADeadlineIsMetOnTheInstantAndMayBeFarAway) {
+  for (const auto& [deadline_ms, met] :
+       {std::pair(1849.008204, true), {1849.008203, false}, {1e300, true}, {-1.0, false}}) {
+    const std::vector<double> column = {deadline_ms};
+    const json line =
+        json::parse(line_of(documented_outcome(), Slo(), CarriedColumns{.deadline_ms = column}));
+    EXPECT_EQ(line["deadline_met"], met) << deadline_ms;
+  }
 }
 
 TEST(OutcomeLine, AnyOutcomeReadsBackToTheNanosecond) {

@@ -20,6 +20,7 @@ struct SampleRunOptions {
   bool refusals = false;
   bool with_slo = true;
   bool with_outcomes = true;
+  bool complete = true;
   std::vector<std::string> warnings;
 };
 

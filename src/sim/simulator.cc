@@ -19,7 +19,8 @@ class Simulation final : public OutcomeSink {
         source_(source),
         control_(control),
         replica_(options.stepwise ? make_stepwise_replica(options.replica, latency, *this)
-                                  : make_segment_replica(options.replica, latency, *this)) {
+                                  : make_segment_replica(options.replica, latency, *this)),
+        checker_(options.replica) {
     result_.outcomes.reserve(source.size());
   }
 
@@ -74,10 +75,11 @@ bool Simulation::step() {
   ++result_.events;
   if (arrival <= wake) {
     arrive();
-    if (options_.verify) checker_.on_event(now, nullptr);
   } else {
     replica_->wake(now);
-    if (options_.verify) checker_.on_event(now, replica_.get());
+  }
+  if (options_.verify) {
+    checker_.on_event(now, *replica_, static_cast<std::int64_t>(result_.outcomes.size()));
   }
   return true;
 }

@@ -25,7 +25,11 @@ function drawQuantiles(plot, paint, group, unit) {
   context.save();
   context.font = 12 * pixel + "px system-ui, sans-serif";
   context.textBaseline = "middle";
-  for (const [key, share, sideways, down] of [["p50", 50, 1, 4], ["p95", 95, -1, -2], ["p99", 99, 1, 14]]) {
+  for (const [key, share, sideways, down] of [
+    ["p50", 50, 1, 4],
+    ["p95", 95, -1, -2],
+    ["p99", 99, 1, 14],
+  ]) {
     const x = plot.valToPos(group[key] * unit.perMs, "x", true);
     const y = plot.valToPos(share, "y", true);
     if (!(x >= left && x <= left + width)) continue;
@@ -42,7 +46,7 @@ function drawQuantiles(plot, paint, group, unit) {
 
 function cdfOptions(paint, title, group, unit, limitMs, logarithmic) {
   const limit = limitMs === null ? null : limitMs * unit.perMs;
-  const near = limit !== null && limit <= (logarithmic ? 30 : 3) * group.max * unit.perMs;
+  const near = limit !== null && limit <= (logarithmic ? 30 : 1.6) * group.max * unit.perMs;
   const range = (plot, low, high) => {
     const data = plot.data[0];
     const whole = low <= data[0] && high >= data[data.length - 1];
@@ -52,31 +56,49 @@ function cdfOptions(paint, title, group, unit, limitMs, logarithmic) {
   };
   return {
     scales: { x: { time: false, distr: logarithmic ? 3 : 1, range }, y: { range: [0, 102] } },
-    axes: [bottomAxis(paint, title + " (" + unit.name + ")", logarithmic ? logAxis : {}), leftAxis(paint, "requests at most (%)")],
-    series: [
-      { label: unit.name, value: (plot, value) => number(value) },
-      { label: "% at most", stroke: paint.series[0], width: 1.8, points: { show: false },
-        paths: uPlot.paths.stepped({ align: 1 }), value: (plot, value) => number(value) },
+    axes: [
+      bottomAxis(paint, title + " (" + unit.name + ")", logarithmic ? logAxis : {}),
+      leftAxis(paint, "requests at most (%)"),
     ],
-    hooks: { draw: [(plot) => {
-      if (limit !== null) drawLimit(plot, paint, "x", limit, "target " + target(limitMs));
-      drawQuantiles(plot, paint, group, unit);
-    }] },
+    series: [
+      { label: unit.name, value: (plot, value) => figure(value) },
+      {
+        label: "% at most",
+        stroke: paint.series[0],
+        width: 1.8,
+        points: { show: false },
+        paths: uPlot.paths.stepped({ align: 1 }),
+        value: (plot, value) => figure(value),
+      },
+    ],
+    hooks: {
+      draw: [
+        (plot) => {
+          if (limit !== null) drawLimit(plot, paint, "x", limit, "target " + target(limitMs));
+          drawQuantiles(plot, paint, group, unit);
+        },
+      ],
+    },
   };
 }
 
 function cdfFigure(title, name, cdf, group, limitMs, scale) {
   const unit = latencyUnit(group.p95);
-  let caption = ["p50", "p95", "p99"].map((key) => key + " " + latency(group[key])).join(", ") +
-    "; " + plural(cdf.count, "finished request");
+  const caption =
+    ["p50", "p95", "p99"].map((key) => key + " " + latency(group[key])).join(", ") +
+    "; " +
+    plural(cdf.count, "finished request");
   if (cdf.count === 0) return null;
-  if (limitMs !== null && limitMs > 30 * group.max) {
-    caption += "; the target, " + target(limitMs) + ", lies far to the right";
-  }
-  return plotFigure(title, caption, 250, (paint) => ({
-    options: cdfOptions(paint, name, group, unit, limitMs, scale.logarithmic),
-    data: cdfData(cdf, unit, scale.logarithmic),
-  }), true);
+  return plotFigure(
+    title,
+    caption,
+    250,
+    (paint) => ({
+      options: cdfOptions(paint, name, group, unit, limitMs, scale.logarithmic),
+      data: cdfData(cdf, unit, scale.logarithmic),
+    }),
+    true,
+  );
 }
 
 function distributions(series, summary) {
@@ -87,18 +109,30 @@ function distributions(series, summary) {
   const first = charts.length;
   const limit = (key) => (slo === null ? null : slo[key]);
   const every = slo !== null && slo.itl_rule === "max";
-  const panels = element("div", { class: "panels" },
+  const panels = element(
+    "div",
+    { class: "panels" },
     cdfFigure("Time to first token", "TTFT", series.cdf.ttft, ttft, limit("ttft_ms"), scale),
     cdfFigure("End to end", "E2E", series.cdf.e2e, e2e, limit("e2e_ms"), scale),
     cdfFigure("Time per output token", "TPOT", series.cdf.tpot, tpot, null, scale),
-    cdfFigure("Longest gap between tokens", "longest gap", series.cdf.itl_max, stall,
-      every ? limit("itl_ms") : null, scale));
+    cdfFigure(
+      "Longest gap between tokens",
+      "longest gap",
+      series.cdf.itl_max,
+      stall,
+      every ? limit("itl_ms") : null,
+      scale,
+    ),
+  );
   const mine = charts.slice(first);
-  return element("section", {},
+  return element(
+    "section",
+    {},
     element("h2", {}, "How latencies are distributed"),
     switchBox("logarithmic latency axes", scale.logarithmic, (on) => {
       scale.logarithmic = on;
       mine.forEach(drawChart);
     }),
-    panels);
+    panels,
+  );
 }

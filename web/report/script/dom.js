@@ -17,12 +17,26 @@ function table(caption, heads, rows, textColumns) {
     return element(tag, attributes, text);
   };
   const line = (texts) =>
-    element("tr", {}, ...texts.map((text, column) =>
-      column === 0 ? element("th", { scope: "row" }, text) : cell("td", text, column)));
-  const head = heads.length === 0 ? null
-    : element("thead", {}, element("tr", {}, ...heads.map((text, i) => cell("th", text, i))));
-  return element("div", { class: "scroller" },
-    element("table", { class: "figures" },
-      element("caption", {}, element("h3", {}, caption)), head,
-      element("tbody", {}, ...rows.map(line))));
+    element(
+      "tr",
+      {},
+      ...texts.map((text, column) =>
+        column === 0 ? element("th", { scope: "row" }, text) : cell("td", text, column),
+      ),
+    );
+  const head =
+    heads.length === 0
+      ? null
+      : element("thead", {}, element("tr", {}, ...heads.map((text, i) => cell("th", text, i))));
+  return element(
+    "div",
+    { class: "scroller" },
+    element(
+      "table",
+      { class: "figures" },
+      element("caption", {}, element("h3", {}, caption)),
+      head,
+      element("tbody", {}, ...rows.map(line)),
+    ),
+  );
 }

@@ -10,8 +10,10 @@ function figure(value) {
   if (size < 0.001) return value.toExponential(1);
   if (size < 1) return value.toPrecision(3);
   const decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
-  return value.toLocaleString("en-US",
-    { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return value.toLocaleString("en-US", {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  });
 }
 
 // A round value or a mark of an axis: as many digits as it needs, at most about four.
@@ -19,7 +21,10 @@ function number(value) {
   if (value === null || value === undefined) return missing;
   const size = Math.abs(value);
   if (size > 0 && size < 0.001) return value.toExponential(1);
-  const digits = size < 1 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: size < 10 ? 2 : size < 100 ? 1 : 0 };
+  const digits =
+    size < 1
+      ? { maximumSignificantDigits: 3 }
+      : { maximumFractionDigits: size < 10 ? 2 : size < 100 ? 1 : 0 };
   return value.toLocaleString("en-US", digits);
 }
 
@@ -30,10 +35,11 @@ function whole(value) {
 // 100 % and 0 % are said of all and of none only.
 function percent(fraction) {
   if (fraction === null || fraction === undefined) return missing;
-  if (fraction > 0 && fraction < 0.0001) return "< 0.01 %";
+  if (fraction === 0 || fraction === 1) return 100 * fraction + " %";
+  if (fraction < 0.0001) return "< 0.01 %";
   if (fraction < 1 && fraction > 0.9999) return "> 99.99 %";
   const decimals = fraction < 0.01 || (fraction > 0.99 && fraction < 1) ? 2 : 1;
-  return (100 * fraction).toLocaleString("en-US", { maximumFractionDigits: decimals }) + " %";
+  return (100 * fraction).toFixed(decimals) + " %";
 }
 
 // The unit in which the largest of some latencies is still easy to read.

@@ -4,22 +4,54 @@ const run = JSON.parse(document.getElementById("run").textContent);
 
 function buildPage({ manifest, summary, series }) {
   document.title = manifest.name + " – InferScale report";
-  const noOutcomes = series.cdf ? null : element("p", { class: "notice" },
-    "The run did not keep its outcomes, so there are no plots of single requests.");
-  document.getElementById("page").append(...[
-    heading(manifest), verdict(summary), cards(summary), warnings(manifest),
-    element("section", {}, element("h2", {}, "Figures"), latencyTable(summary), latencyNotes(summary),
-      element("div", { class: "panels" },
-        element("div", { class: "stack" }, requestTable(summary), throughputTable(summary)),
-        resourceTable(summary))),
-    noOutcomes,
-    series.cdf ? distributions(series, summary) : null,
-    timelines(series, summary, manifest),
-    series.lengths ? lengthSection(series.lengths) : null,
-    configuration(manifest),
-    element("footer", { class: "quiet" }, "InferScale " + manifest.inferscale + ", seed " +
-      manifest.seed + ", mode " + manifest.mode + ", run folder version " + manifest.version + "."),
-  ].filter((part) => part !== null));
+  const noOutcomes = series.cdf
+    ? null
+    : element(
+        "p",
+        { class: "notice" },
+        "The run did not keep its outcomes, so there are no plots of single requests.",
+      );
+  document
+    .getElementById("page")
+    .append(
+      ...[
+        heading(manifest),
+        verdict(summary),
+        cards(summary),
+        warnings(manifest),
+        element(
+          "section",
+          {},
+          element("h2", {}, "Figures"),
+          latencyTable(summary),
+          latencyNotes(summary),
+          element(
+            "div",
+            { class: "panels" },
+            element("div", { class: "stack" }, requestTable(summary), throughputTable(summary)),
+            resourceTable(summary),
+          ),
+        ),
+        noOutcomes,
+        series.cdf ? distributions(series, summary) : null,
+        timelines(series, summary, manifest),
+        series.lengths ? lengthSection(series.lengths) : null,
+        configuration(manifest),
+        element(
+          "footer",
+          { class: "quiet" },
+          "InferScale " +
+            manifest.inferscale +
+            ", seed " +
+            manifest.seed +
+            ", mode " +
+            manifest.mode +
+            ", run folder version " +
+            manifest.version +
+            ".",
+        ),
+      ].filter((part) => part !== null),
+    );
   drawAllCharts();
 }
 

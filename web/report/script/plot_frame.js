@@ -2,27 +2,43 @@
 
 // A chart draws itself from `describe(colours)`, which returns {options, data} for uPlot.
 const charts = [];
-const timeGroup = { key: "time" };  // plots against time share one cursor and zoom together
+const timeGroup = { key: "time" }; // plots against time share one cursor and zoom together
 
 function colours() {
   const style = getComputedStyle(document.documentElement);
   const named = (name) => style.getPropertyValue("--" + name).trim();
   return {
-    text: named("text"), quiet: named("quiet"), grid: named("grid"), band: named("band"),
-    series: [named("series-1"), named("series-2"), named("series-3")],
-    point: named("point"), missed: named("missed"), limit: named("limit"), panel: named("panel"),
+    text: named("text"),
+    quiet: named("quiet"),
+    grid: named("grid"),
+    band: named("band"),
+    series: [1, 2, 3, 4].map((n) => named("series-" + n)),
+    point: named("point"),
+    missed: named("missed"),
+    limit: named("limit"),
+    panel: named("panel"),
   };
 }
 
 // A figure with a title and a caption, and a plot in it once the page stands.
 function plotFigure(title, caption, height, describe, single = false) {
-  const holder = element("div", { class: single ? "plot single" : "plot", role: "img",
-    "aria-label": title + ". " + caption });
+  const holder = element("div", {
+    class: single ? "plot single" : "plot",
+    role: "img",
+    "aria-label": title + ". " + caption,
+  });
   charts.push({ holder, height, describe, plot: null });
-  return element("figure", { class: "panel" },
-    element("figcaption", {}, element("h3", {}, title),
-      caption === "" ? null : element("p", { class: "quiet" }, caption)),
-    holder);
+  return element(
+    "figure",
+    { class: "panel" },
+    element(
+      "figcaption",
+      {},
+      element("h3", {}, title),
+      caption === "" ? null : element("p", { class: "quiet" }, caption),
+    ),
+    holder,
+  );
 }
 
 function drawChart(chart) {
@@ -45,18 +61,32 @@ function fitAllCharts() {
   }
 }
 
+// What stands at a mark of an axis; large numbers short, for axes are narrow.
+function mark(value) {
+  if (value === null) return "";
+  return Math.abs(value) < 100000
+    ? number(value)
+    : value.toLocaleString("en-US", { notation: "compact", maximumSignificantDigits: 3 });
+}
+
 function axis(paint, label, more) {
   return {
-    label, labelFont: "12px system-ui, sans-serif", labelSize: 20, labelGap: 2,
-    font: "12px system-ui, sans-serif", stroke: paint.quiet,
-    grid: { stroke: paint.grid, width: 1 }, ticks: { stroke: paint.grid, width: 1, size: 5 },
-    values: (plot, splits) => splits.map((value) => (value === null ? "" : number(value))),
+    label,
+    labelFont: "12px system-ui, sans-serif",
+    labelSize: 20,
+    labelGap: 2,
+    font: "12px system-ui, sans-serif",
+    stroke: paint.quiet,
+    grid: { stroke: paint.grid, width: 1 },
+    ticks: { stroke: paint.grid, width: 1, size: 5 },
+    values: (plot, splits) => splits.map(mark),
     ...more,
   };
 }
 
 // An axis of things that come whole has no halves.
-const wholeSteps = [1, 2, 5].flatMap((step) => Array.from({ length: 13 }, (_, i) => step * 10 ** i))
+const wholeSteps = [1, 2, 5]
+  .flatMap((step) => Array.from({ length: 13 }, (_, i) => step * 10 ** i))
   .sort((a, b) => a - b);
 
 // Left axes are equally wide, so that plots below each other line up.
@@ -104,34 +134,53 @@ function wholeOrZoomed(first, last) {
   };
 }
 
-// A dashed line across the plot where a limit lies, with its name; nothing when out of sight.
+// A dashed line across the plot where a limit lies, with its name. Where the limit lies out of
+// sight an arrow points to it.
 function drawLimit(plot, paint, scale, value, name) {
   const { left, top, width, height } = plot.bbox;
   const at = plot.valToPos(value, scale, true);
-  const upright = scale === "x";
-  if (upright ? at < left || at > left + width : at < top || at > top + height) return;
   const pixel = uPlot.pxRatio;
   const context = plot.ctx;
   context.save();
   context.strokeStyle = context.fillStyle = paint.limit;
   context.lineWidth = 1.5 * pixel;
   context.setLineDash([5 * pixel, 4 * pixel]);
-  context.beginPath();
-  context.moveTo(upright ? at : left, upright ? top : at);
-  context.lineTo(upright ? at : left + width, upright ? top + height : at);
-  context.stroke();
   context.font = 12 * pixel + "px system-ui, sans-serif";
-  const room = context.measureText(name).width + 10 * pixel;
-  if (upright) {
-    const leftwards = at + room > left + width;
-    context.textAlign = leftwards ? "right" : "left";
-    context.fillText(name, at + (leftwards ? -5 : 5) * pixel, top + height * 0.62);
-  } else {
-    context.textAlign = "right";
-    const below = at - top < 20 * pixel;
-    context.fillText(name, left + width - 5 * pixel, at + (below ? 15 : -6) * pixel);
-  }
+  if (scale === "x") drawUpright(context, at, name, pixel, plot.bbox);
+  else drawLevel(context, at, name, pixel, plot.bbox);
   context.restore();
+}
+
+function stroke(context, fromX, fromY, toX, toY) {
+  context.beginPath();
+  context.moveTo(fromX, fromY);
+  context.lineTo(toX, toY);
+  context.stroke();
+}
+
+function drawUpright(context, at, name, pixel, { left, top, width, height }) {
+  const textY = top + height * 0.62;
+  context.textAlign = "right";
+  if (at > left + width) {
+    context.fillText(name + " →", left + width - 4 * pixel, textY);
+  } else if (at >= left) {
+    stroke(context, at, top, at, top + height);
+    const leftwards = at + context.measureText(name).width + 10 * pixel > left + width;
+    if (!leftwards) context.textAlign = "left";
+    context.fillText(name, at + (leftwards ? -5 : 5) * pixel, textY);
+  }
+}
+
+function drawLevel(context, at, name, pixel, { left, top, width, height }) {
+  const right = left + width - 5 * pixel;
+  context.textAlign = "right";
+  if (at < top) {
+    context.fillText(name + " ↑", right, top + 13 * pixel);
+  } else if (at <= top + height) {
+    stroke(context, left, at, left + width, at);
+    const below = at - top < 20 * pixel;
+    context.fillText(name, right, at + (below ? 15 : -6) * pixel);
+  }
 }
 
 // A check box that says how some charts are drawn, and draws them again when it changes.

@@ -2,25 +2,31 @@
 
 function heading(manifest) {
   const badge = manifest.simulated
-    ? element("span", { class: "badge", title: "No engine was measured: a model gave these figures" },
-        "simulated")
+    ? element(
+        "span",
+        { class: "badge", title: "No engine was measured: a model gave these figures" },
+        "simulated",
+      )
     : element("span", { class: "badge" }, "measured");
-  const cut = manifest.complete ? null
+  const cut = manifest.complete
+    ? null
     : element("span", { class: "badge alarm" }, "interrupted: incomplete");
-  return element("header", {},
+  return element(
+    "header",
+    {},
     element("div", { class: "heading" }, element("h1", {}, manifest.name), badge, cut),
-    element("p", { class: "subject" }, subject(manifest)));
+    element("p", { class: "subject" }, subject(manifest)),
+  );
 }
 
-// "llama-3.1-8b on h100-sxm, 1 replica, seed 42": as far as the configuration says.
-function subject(manifest) {
-  const deployment = manifest.config.deployment || {};
-  const text = (value) => (typeof value === "string" ? value : "a custom one");
+// "llama-3.1-8b on h100-sxm, 1 replica, seed 42": as far as the manifest says.
+function subject({ config, derived, trace, seed }) {
   const parts = [];
-  if (deployment.model) parts.push(text(deployment.model) + " on " + text(deployment.hardware));
-  if (deployment.replicas) parts.push(plural(deployment.replicas, "replica"));
-  if (manifest.trace) parts.push("trace " + manifest.trace.file);
-  parts.push("seed " + manifest.seed);
+  if (derived.model) parts.push(derived.model + " on " + derived.hardware);
+  const replicas = (config.deployment || {}).replicas;
+  if (replicas) parts.push(plural(replicas, "replica"));
+  if (trace) parts.push("trace " + trace.file);
+  parts.push("seed " + seed);
   return parts.join(", ");
 }
 
@@ -28,7 +34,9 @@ function targets(slo) {
   const parts = [];
   if (slo.ttft_ms !== null) parts.push("TTFT ≤ " + target(slo.ttft_ms));
   if (slo.itl_ms !== null) {
-    parts.push((slo.itl_rule === "max" ? "every gap ≤ " : "p95 of its gaps ≤ ") + target(slo.itl_ms));
+    parts.push(
+      (slo.itl_rule === "max" ? "every gap ≤ " : "p95 of its gaps ≤ ") + target(slo.itl_ms),
+    );
   }
   if (slo.e2e_ms !== null) parts.push("E2E ≤ " + target(slo.e2e_ms));
   return parts.join(", ");
@@ -42,31 +50,55 @@ function bold(figure) {
 function latencySentences(summary) {
   const { ttft_ms: ttft, itl_ms: itl, e2e_ms: e2e } = summary;
   if (ttft.count === 0) return ["No request finished. "];
-  const gaps = itl.count === 0 ? []
-    : ["Of the gaps between tokens, 95 % are at most ", bold(latency(itl.p95)), ". "];
-  return ["Half of the finished requests saw their first token within ", bold(latency(ttft.p50)),
-    ", 95 % within ", bold(latency(ttft.p95)), " and 99 % within ", bold(latency(ttft.p99)), ". ", ...gaps,
-    "95 % of the answers were complete within ", bold(latency(e2e.p95)), ". "];
+  const gaps =
+    itl.count === 0
+      ? []
+      : ["Of the gaps between tokens, 95 % are at most ", bold(latency(itl.p95)), ". "];
+  return [
+    "Half of the finished requests saw their first token within ",
+    bold(latency(ttft.p50)),
+    ", 95 % within ",
+    bold(latency(ttft.p95)),
+    " and 99 % within ",
+    bold(latency(ttft.p99)),
+    ". ",
+    ...gaps,
+    "95 % of the answers were complete within ",
+    bold(latency(e2e.p95)),
+    ". ",
+  ];
 }
 
 function goodputSentence({ requests, slo }) {
   if (slo === null) return ["No latency targets were set, so goodput is not judged. "];
-  return ["Of the " + plural(requests.arrived, "arrival") + ", " + whole(slo.met) + " (",
-    bold(percent(slo.goodput)), ") met the targets (" + targets(slo) + "): a goodput of ",
-    bold(figure(slo.goodput_rps) + " requests/s"), ". "];
+  return [
+    "Of the " + plural(requests.arrived, "arrival") + ", " + whole(slo.met) + " (",
+    bold(percent(slo.goodput)),
+    ") met the targets (" + targets(slo) + "): a goodput of ",
+    bold(figure(slo.goodput_rps) + " requests/s"),
+    ". ",
+  ];
 }
 
 function lossSentences({ refused, unfinished }) {
   const parts = [];
   if (refused > 0) parts.push(whole(refused) + " " + wasOrWere(refused) + " refused. ");
-  if (unfinished > 0) parts.push(whole(unfinished) + " " + wasOrWere(unfinished) + " unfinished at the end. ");
+  if (unfinished > 0)
+    parts.push(whole(unfinished) + " " + wasOrWere(unfinished) + " unfinished at the end. ");
   return parts;
 }
 
 function usageSentences({ kv, accelerator_hours_per_million_output_tokens: cost }) {
-  const parts = kv.used_fraction_mean === null ? []
-    : ["The KV cache was ", bold(percent(kv.used_fraction_mean)), " full on average and ",
-      bold(percent(kv.used_fraction_peak)), " at its peak. "];
+  const parts =
+    kv.used_fraction_mean === null
+      ? []
+      : [
+          "The KV cache was ",
+          bold(percent(kv.used_fraction_mean)),
+          " full on average and ",
+          bold(percent(kv.used_fraction_peak)),
+          " at its peak. ",
+        ];
   if (cost !== null) {
     parts.push("A million output tokens took ", bold(figure(cost) + " accelerator-hours"), ".");
   }
@@ -74,51 +106,98 @@ function usageSentences({ kv, accelerator_hours_per_million_output_tokens: cost 
 }
 
 function verdict(summary) {
-  if (summary.requests.arrived === 0) return element("p", { class: "verdict" }, "No request arrived.");
-  return element("p", { class: "verdict" }, ...latencySentences(summary), ...goodputSentence(summary),
-    ...lossSentences(summary.requests), ...usageSentences(summary));
+  if (summary.requests.arrived === 0)
+    return element("p", { class: "verdict" }, "No request arrived.");
+  return element(
+    "p",
+    { class: "verdict" },
+    ...latencySentences(summary),
+    ...goodputSentence(summary),
+    ...lossSentences(summary.requests),
+    ...usageSentences(summary),
+  );
 }
 
 function card(name, value, unit, note) {
-  return element("div", { class: "card" },
+  return element(
+    "div",
+    { class: "card" },
     element("dt", {}, name),
-    element("dd", {}, element("span", { class: "value" }, value),
-      unit === "" || value === missing ? null : element("span", { class: "unit" }, unit)),
-    element("dd", { class: "quiet" }, note));
+    element(
+      "dd",
+      {},
+      element("span", { class: "value" }, value),
+      unit === "" || value === missing ? null : element("span", { class: "unit" }, unit),
+    ),
+    element("dd", { class: "quiet" }, note),
+  );
 }
 
 function latencyCard(name, group, quantile, others) {
   if (group.count === 0) return card(name + " " + quantile, missing, "", "no request");
   const [value, unit] = latency(group[quantile]).split(" ");
-  return card(name + " " + quantile, value, unit,
-    others.map((other) => other + " " + latency(group[other])).join(", "));
+  return card(
+    name + " " + quantile,
+    value,
+    unit,
+    others.map((other) => other + " " + latency(group[other])).join(", "),
+  );
 }
 
 function cards(summary) {
   const { requests, slo, throughput, kv } = summary;
-  return element("dl", { class: "cards" },
+  return element(
+    "dl",
+    { class: "cards" },
     latencyCard("TTFT", summary.ttft_ms, "p95", ["p50", "p99"]),
     latencyCard("ITL", summary.itl_ms, "p95", ["p50", "p99"]),
     latencyCard("E2E", summary.e2e_ms, "p95", ["p50", "p99"]),
-    slo === null ? card("SLO attainment", missing, "", "no targets set")
-      : card("SLO attainment", percent(slo.goodput), "",
-          whole(slo.met) + " of " + whole(requests.arrived) + " arrivals"),
-    slo === null ? card("Goodput", missing, "", "no targets set")
-      : card("Goodput", figure(slo.goodput_rps), "requests/s",
-          "met the SLO, " + figure(throughput.offered_rps) + " offered"),
-    card("Throughput", figure(throughput.output_tokens_per_s), "output tokens/s",
-      figure(throughput.finished_rps) + " requests/s finished"),
-    card("KV cache, peak", percent(kv.used_fraction_peak), "",
-      percent(kv.used_fraction_mean) + " on average"),
-    card("Cost", figure(summary.accelerator_hours_per_million_output_tokens), "accelerator-hours",
-      "per million output tokens"));
+    slo === null
+      ? card("SLO attainment", missing, "", "no targets set")
+      : card(
+          "SLO attainment",
+          percent(slo.goodput),
+          "",
+          whole(slo.met) + " of " + whole(requests.arrived) + " arrivals",
+        ),
+    slo === null
+      ? card("Goodput", missing, "", "no targets set")
+      : card(
+          "Goodput",
+          figure(slo.goodput_rps),
+          "requests/s",
+          "met the SLO, " + figure(throughput.offered_rps) + " offered",
+        ),
+    card(
+      "Throughput",
+      figure(throughput.output_tokens_per_s),
+      "output tokens/s",
+      figure(throughput.finished_rps) + " requests/s finished",
+    ),
+    card(
+      "KV cache, peak",
+      percent(kv.used_fraction_peak),
+      "",
+      percent(kv.used_fraction_mean) + " on average",
+    ),
+    card(
+      "Cost",
+      figure(summary.accelerator_hours_per_million_output_tokens),
+      "accelerator-hours",
+      "per million output tokens",
+    ),
+  );
 }
 
 function warnings(manifest) {
   const sentences = manifest.warnings.slice();
-  if (!manifest.complete) sentences.unshift("The run was interrupted: these figures are of what had finished.");
+  if (!manifest.complete)
+    sentences.unshift("The run was interrupted: these figures are of what had finished.");
   if (sentences.length === 0) return null;
-  return element("section", { class: "notice", "aria-label": "Warnings" },
+  return element(
+    "section",
+    { class: "notice", "aria-label": "Warnings" },
     element("strong", {}, sentences.length === 1 ? "Warning" : "Warnings"),
-    element("ul", {}, ...sentences.map((sentence) => element("li", {}, sentence))));
+    element("ul", {}, ...sentences.map((sentence) => element("li", {}, sentence))),
+  );
 }

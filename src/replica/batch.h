@@ -1,0 +1,74 @@
+// The places of a running batch: sequences by a small number, linked in the order of admission.
+//
+// Places are reused, so their number is bounded by the largest batch. Taking and releasing a place
+// costs a few assignments; the last admitted is known at once, for preemption.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "replica/sequence.h"
+
+namespace inferscale {
+
+using Slot = std::uint32_t;
+inline constexpr Slot kNoSlot = UINT32_MAX;
+
+struct Place {
+  Sequence sequence;
+  std::int64_t finish_step = 0;  // the decode step, counted from the start, that ends it
+  bool shares_gaps = false;      // has taken a decode step since it (re)joined
+  Slot previous = kNoSlot;       // admitted before it
+  Slot next = kNoSlot;
+};
+
+class Batch {
+ public:
+  std::int64_t size() const { return size_; }
+  // kNoSlot when the batch is empty; follow Place::previous for the others.
+  Slot last_admitted() const { return last_; }
+  Place& operator[](Slot slot) { return places_[slot]; }
+  const Place& operator[](Slot slot) const { return places_[slot]; }
+
+  // A place for a newcomer. References to places are void afterwards.
+  Slot take() {
+    Slot slot = kNoSlot;
+    if (free_.empty()) {
+      slot = static_cast<Slot>(places_.size());
+      places_.emplace_back();
+    } else {
+      slot = free_.back();
+      free_.pop_back();
+    }
+    Place& place = places_[slot];
+    place.previous = last_;
+    place.next = kNoSlot;
+    place.shares_gaps = false;
+    if (last_ != kNoSlot) places_[last_].next = slot;
+    last_ = slot;
+    ++size_;
+    return slot;
+  }
+
+  // REQUIRES: the slot is taken. Its place keeps its contents until it is taken again.
+  void release(Slot slot) {
+    const Place& place = places_[slot];
+    if (place.next != kNoSlot) {
+      places_[place.next].previous = place.previous;
+    } else {
+      last_ = place.previous;
+    }
+    if (place.previous != kNoSlot) places_[place.previous].next = place.next;
+    free_.push_back(slot);
+    --size_;
+  }
+
+ private:
+  std::vector<Place> places_;
+  std::vector<Slot> free_;
+  Slot last_ = kNoSlot;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace inferscale

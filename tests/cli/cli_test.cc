@@ -1,0 +1,261 @@
+// The program from outside: what it prints and how it ends, for good input and for bad.
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace inferscale {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Ended {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// A folder of its own for each test, removed at its end; commands run inside it.
+class Cli : public testing::Test {
+ protected:
+  Cli() {
+    std::string pattern = (fs::temp_directory_path() / "cli_test.XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~Cli() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
+  // `line` is what a user types after "inferscale", for a shell.
+  Ended run(const std::string& line) {
+    const std::string command = "cd '" + folder_.string() + "' && '" INFERSCALE_BINARY "' " + line +
+                                " >.out 2>.err </dev/null";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(folder_ / ".out"),
+            text_of(folder_ / ".err")};
+  }
+  void expect_error(const std::string& line, const std::string& part) {
+    const Ended ended = run(line);
+    EXPECT_EQ(ended.code, 2) << line;
+    EXPECT_NE(ended.err.find(part), std::string::npos) << line << "\n" << ended.err;
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << line << "\n" << ended.err;
+    EXPECT_EQ(ended.out, "") << line;
+  }
+
+  fs::path folder_;
+};
+
+constexpr char kSmall[] = "simulate --example --set workload.requests=300 ";
+
+TEST_F(Cli, ExamplePrintsTableAndPicture) {
+  const Ended ended = run(kSmall);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  for (const char* part : {"(simulated)", "TTFT", "Goodput", "of all 300 arrivals", "KV cache",
+                           "accelerator-hours per million output tokens", "100 %", "queue"}) {
+    EXPECT_NE(ended.out.find(part), std::string::npos) << part << "\n" << ended.out;
+  }
+  EXPECT_EQ(ended.err, "");  // no progress when it is not a terminal
+}
+
+TEST_F(Cli, SameSeedSameBytesAndAnotherSeedOthers) {
+  const std::string first = run(std::string(kSmall) + "--json --out a").out;
+  EXPECT_EQ(first, run(std::string(kSmall) + "--json --out b").out);
+  EXPECT_NE(first, run(std::string(kSmall) + "--json --set seed=7").out);
+  for (const char* file : {"manifest.json", "summary.json", "outcomes.jsonl", "signals.jsonl"}) {
+    EXPECT_EQ(text_of(folder_ / "a" / file), text_of(folder_ / "b" / file)) << file;
+    EXPECT_NE(text_of(folder_ / "a" / file), "") << file;
+  }
+}
+
+TEST_F(Cli, StepwiseAndSegmentsWriteTheSameOutcomes) {
+  ASSERT_EQ(run(std::string(kSmall) + "--out a --verify").code, 0);
+  ASSERT_EQ(run(std::string(kSmall) + "--out b --verify --stepwise").code, 0);
+  EXPECT_EQ(text_of(folder_ / "a/outcomes.jsonl"), text_of(folder_ / "b/outcomes.jsonl"));
+  EXPECT_EQ(text_of(folder_ / "a/signals.jsonl"), text_of(folder_ / "b/signals.jsonl"));
+}
+
+TEST_F(Cli, OutcomesDoNotDependOnTheSamplingInterval) {
+  ASSERT_EQ(run(std::string(kSmall) + "--out a").code, 0);
+  ASSERT_EQ(run(std::string(kSmall) + "--out b --set output.signals_interval_s=0.013").code, 0);
+  EXPECT_EQ(text_of(folder_ / "a/outcomes.jsonl"), text_of(folder_ / "b/outcomes.jsonl"));
+}
+
+TEST_F(Cli, ReferenceIsAConfigurationOnceItsRequiredKeysAreFilledIn) {
+  const Ended reference = run("config reference");
+  ASSERT_EQ(reference.code, 0);
+  write("reference.yaml", reference.out);
+  const Ended ended =
+      run("simulate reference.yaml --json --set workload.requests=50 --set "
+          "deployment.model=llama-3.1-8b "
+          "--set deployment.hardware=h100-sxm --set workload.arrivals.rate_rps=5 "
+          "--set workload.prompt_tokens.mean=100 --set workload.prompt_tokens.cv=1 "
+          "--set workload.output_tokens.mean=20 --set workload.output_tokens.cv=1");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  // And it is the file that is kept with the scenarios.
+  EXPECT_EQ(reference.out, text_of(INFERSCALE_SOURCE_DIR "/configs/reference.yaml"))
+      << "run: inferscale config reference > configs/reference.yaml";
+}
+
+TEST_F(Cli, EveryScenarioRunsAndHoldsItsInvariants) {
+  int scenarios = 0;
+  for (const auto& entry : fs::directory_iterator(INFERSCALE_SOURCE_DIR "/configs")) {
+    if (entry.path().extension() != ".yaml" || entry.path().stem() == "reference") continue;
+    const Ended ended =
+        run("simulate '" + entry.path().string() + "' --verify --json --set workload.requests=400");
+    EXPECT_EQ(ended.code, 0) << entry.path() << "\n" << ended.err;
+    ++scenarios;
+  }
+  EXPECT_GE(scenarios, 6);
+}
+
+TEST_F(Cli, ExampleFileIsTheExample) {
+  write("example.yaml", run("config example").out);
+  EXPECT_EQ(run("simulate example.yaml --json --set workload.requests=50").out,
+            run("simulate --example --json --set workload.requests=50").out);
+}
+
+TEST_F(Cli, TraceIsReplayedRowByRow) {
+  write("own.csv",
+        "arrival_time,prompt_tokens,output_tokens,tenant\n0.5,100,5,a\n0.75,200,1,b\n2,50,3,a\n");
+  write("own.yaml",
+        "deployment: {model: llama-3.1-8b, hardware: l4}\nworkload: {trace: {file: own.csv}}\n");
+  const Ended ended = run("simulate own.yaml --out r");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const std::string outcomes = text_of(folder_ / "r/outcomes.jsonl");
+  EXPECT_EQ(std::count(outcomes.begin(), outcomes.end(), '\n'), 3);
+  EXPECT_NE(outcomes.find("\"arrival_ns\":750000000"), std::string::npos) << outcomes;
+  EXPECT_NE(outcomes.find("\"tenant\":\"b\""), std::string::npos) << outcomes;
+  EXPECT_EQ(run("report r").code, 0);
+  EXPECT_TRUE(fs::exists(folder_ / "r/report.html"));
+}
+
+TEST_F(Cli, MistypedCommandsAndOptionsGetASuggestion) {
+  expect_error("simulte", "did you mean 'simulate'?");
+  expect_error("simulate --exmaple", "did you mean '--example'?");
+  expect_error("trace inspct", "did you mean 'inspect'?");
+  expect_error("simulate", "expected a configuration file, or --example");
+  expect_error("simulate a.yaml --example", "expected one of them");
+}
+
+TEST_F(Cli, BadConfigurationFilesAreOneErrorEach) {
+  write("empty.yaml", "");
+  write("binary.yaml", std::string("\x7f"
+                                   "ELF\0\xff\xfe",
+                                   8));
+  write("list.yaml", "- a\n- b\n");
+  write("twice.yaml", "name: a\nname: b\n");
+  write("bomb.yaml", "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n");
+  write("open.yaml", "name: [a, b\n");
+  fs::create_directory(folder_ / "folder.yaml");
+  expect_error("simulate empty.yaml", "empty.yaml: the configuration is empty");
+  expect_error("simulate binary.yaml", "binary.yaml");
+  expect_error("simulate list.yaml", "list.yaml:1: the configuration is a list");
+  expect_error("simulate twice.yaml", "twice.yaml:2: the key 'name' stands twice");
+  expect_error("simulate bomb.yaml", "bomb.yaml:1: an anchor");
+  expect_error("simulate open.yaml", "open.yaml:1");
+  expect_error("simulate folder.yaml", "folder.yaml: is a folder");
+  expect_error("simulate missing.yaml", "missing.yaml: cannot be opened");
+}
+
+TEST_F(Cli, BadValuesNameKeyValueAndExpectation) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"workload.arrivals.rate_rps=-1", "workload.arrivals.rate_rps: '-1': expected a number"},
+      {"workload.arrivals.rate_rps=.nan", "workload.arrivals.rate_rps: '.nan'"},
+      {"workload.arrivals.rate_rps=1e308", "workload.arrivals.rate_rps: '1e308'"},
+      {"workload.output_tokens.mean=0", "workload.output_tokens.mean: '0'"},
+      {"workload.requests=0", "workload.requests: '0': expected a whole number of at least 1"},
+      {"workload.arrivals.rate_rp=3", "did you mean 'rate_rps'?"},
+      {"deployment.engine.max_num_seqs=1.5", "expected a whole number"},
+      {"deployment.engine=5", "deployment.engine: '5': expected a map of keys"},
+      {"deployment.model=llama-3.1-9b", "did you mean 'llama-3.1-8b'?"},
+      {"deployment.hardware=h100-sxn", "did you mean 'h100-sxm'?"},
+      {"deployment.model=llama-3.1-405b", "does not fit on h100-sxm"},
+      {"deployment.parallel.tensor=7", "expected a divisor of the 32 attention heads"},
+      {"deployment.replicas=2", "expected 1: this version simulates one replica"},
+      {"deployment.engine.prefix_caching=true", "expected false"},
+      {"admission.policy=kv_threshold", "expected none"},
+      {"slo.itl_rule=p99", "did you mean 'p95'?"},
+      {"seed.x=1", "no key 'x' can be set in '42'"},
+      {"nonsense", "expected key.path=value"},
+  };
+  for (const auto& [setting, part] : cases) {
+    expect_error("simulate --example --set '" + setting + "'", part);
+  }
+}
+
+TEST_F(Cli, BadTracesNameFileLineAndColumn) {
+  const std::string config =
+      "deployment: {model: llama-3.1-8b, hardware: l4}\nworkload: {trace: {file: t.csv}}\n";
+  write("t.yaml", config);
+  const std::string header = "arrival_time,prompt_tokens,output_tokens\n";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "t.csv: empty file"},
+      {header + "0,10,0\n", "t.csv:2"},
+      {header + "0,10,5\n1,ten,5\n", "t.csv:3"},
+      {header + "1,10,5\n0.5,10,5\n", "t.csv:3"},
+      {header + "nan,10,5\n", "t.csv:2"},
+      {header + "0,10\n", "t.csv:2"},
+      {"time,prompt,output\n0,1,1\n", "t.csv:1"},
+  };
+  for (const auto& [text, part] : cases) {
+    write("t.csv", text);
+    expect_error("simulate t.yaml", part);
+    expect_error("trace inspect t.csv", part);
+  }
+}
+
+TEST_F(Cli, PromptLargerThanTheKvCacheIsRefusedWithItsReason) {
+  const Ended ended = run(
+      "simulate --example --set workload.requests=3 --set deployment.engine.kv_cache_tokens=320 "
+      "--set 'workload.prompt_tokens={distribution: constant, value: 1000}'");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("3 refused (exceeds_kv_cache 3)"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.out.find("0.0 % of all 3 arrivals"), std::string::npos) << ended.out;
+}
+
+TEST_F(Cli, OutputThatCannotBeWrittenIsAnErrorAndLeavesNothingHalf) {
+  write("file", "x");
+  const Ended in_the_way = run(std::string(kSmall) + "--out file");
+  EXPECT_EQ(in_the_way.code, 1);
+  EXPECT_NE(in_the_way.err.find("file: cannot make the folder"), std::string::npos);
+  EXPECT_EQ(text_of(folder_ / "file"), "x");
+  // /dev/full is a disk without room.
+  const std::string command = "'" INFERSCALE_BINARY "' " + std::string(kSmall) +
+                              " > /dev/full 2> '" + (folder_ / ".err").string() + "'";
+  const int status = std::system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_NE(text_of(folder_ / ".err").find("standard output could not be written"),
+            std::string::npos);
+}
+
+TEST_F(Cli, InterruptedRunKeepsWhatHadFinished) {
+  // Long enough that the signal finds it at work; `wait` hands its exit code on.
+  const std::string script =
+      "simulate --example --set workload.requests=20000000 --set output.outcomes=false --out r & "
+      "sleep 0.5; kill -INT $!; wait $!";
+  const Ended ended =
+      run("--version >/dev/null; trap '' INT; trap - INT; '" INFERSCALE_BINARY "' " + script);
+  EXPECT_EQ(ended.code, 130) << ended.err;
+  const std::string manifest = text_of(folder_ / "r/manifest.json");
+  EXPECT_NE(manifest.find("\"complete\": false"), std::string::npos) << manifest;
+  EXPECT_NE(text_of(folder_ / "r/summary.json").find("\"finished\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace inferscale

@@ -1,0 +1,62 @@
+// Writes report pages of made-up runs for the page test: make_pages FOLDER.
+
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/report.h"
+#include "report/run_folder_writer.h"
+#include "report/sample_run.h"
+
+namespace {
+
+using inferscale::SampleRun;
+using inferscale::SampleRunOptions;
+
+const std::vector<std::pair<std::string, SampleRunOptions>>& samples() {
+  static const std::vector<std::pair<std::string, SampleRunOptions>> kSamples = {
+      {"typical", {.requests = 5000, .slots = 40}},
+      {"overload",
+       {.name = "overloaded, with refusals",
+        .requests = 3000,
+        .slots = 12,
+        .refusals = true,
+        .warnings = {"the queue was still growing when the last request arrived"}}},
+      {"thinned",
+       {.name = "more requests than dots", .requests = 45000, .rate_rps = 20, .slots = 120}},
+      {"interrupted", {.name = "stopped by its user", .requests = 200, .complete = false}},
+      {"no_outcomes", {.name = "outcomes left out", .requests = 500, .with_outcomes = false}},
+      {"no_slo", {.name = "without targets", .requests = 500, .with_slo = false}},
+      {"one_request", {.name = "one request", .requests = 1}},
+      {"empty", {.name = "nothing arrived", .requests = 0}},
+      {"hostile",
+       {.name = "</script><b id=\"broken\">bold</b><img src=x onerror=alert(1)> &amp; \"quoted\" "
+                "'{{data}}'",
+        .requests = 50,
+        .warnings = {"<i id=\"broken\">slanted</i> <!-- and --> ]]> \\u003c"}}},
+  };
+  return kSamples;
+}
+
+bool write_page(const std::string& folder, const std::string& name,
+                const SampleRunOptions& options) {
+  const std::string run = folder + "/" + name;
+  const auto written = inferscale::write_run_folder(run, SampleRun(options).record());
+  const auto page = written ? inferscale::write_report(run, run + ".html") : written;
+  if (!page) std::fprintf(stderr, "%s\n", page.error().to_string().c_str());
+  return page.has_value();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: make_pages FOLDER\n");
+    return 2;
+  }
+  for (const auto& [name, options] : samples()) {
+    if (!write_page(argv[1], name, options)) return 1;
+  }
+  return 0;
+}

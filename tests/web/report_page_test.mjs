@@ -1,0 +1,233 @@
+// Opens the report pages in headless Chromium as a reader would: from disk, light and dark, wide
+// and narrow, with every switch pressed.
+//
+//   node report_page_test.mjs FOLDER [SCREENSHOTS]
+//
+// FOLDER is what make_pages wrote. With SCREENSHOTS, a folder, each page is kept there as PNG and
+// PDF. Ends with 77 where Chromium is not installed: skipped.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Chromium, findChromium } from "./chromium.mjs";
+
+const [folder, screenshots] = process.argv.slice(2);
+if (folder === undefined) {
+  console.error("usage: node report_page_test.mjs FOLDER [SCREENSHOTS]");
+  process.exit(2);
+}
+if (findChromium() === undefined) {
+  console.log("SKIPPED: Chromium is not installed (apt-get install chromium)");
+  process.exit(77);
+}
+
+const screens = {
+  light: { width: 1280, height: 900, dark: false },
+  dark: { width: 1280, height: 900, dark: true },
+  phone: { width: 360, height: 740, dark: false },
+};
+
+// How many figures with a plot each page has, and the screens it is looked at on.
+const everywhere = Object.keys(screens);
+const pages = {
+  typical: { plots: 11, on: everywhere },
+  overload: { plots: 11, on: everywhere },
+  thinned: { plots: 11, on: ["light", "phone"] },
+  hostile: { plots: 11, on: ["light", "phone"] },
+  no_outcomes: { plots: 3, on: ["light", "phone"] },
+  no_slo: { plots: 11, on: ["light"] },
+  interrupted: { plots: 11, on: ["light"] },
+  one_request: { plots: 11, on: ["light"] },
+  empty: { plots: 0, on: ["light", "phone"] },
+};
+
+const address = (name) => pathToFileURL(resolve(folder, name + ".html")).href;
+const summaryOf = (name) => JSON.parse(readFileSync(join(folder, name, "summary.json"), "utf8"));
+
+// For each plot its title and how many of its pixels are neither grey nor empty.
+const colouredPixels = `Array.from(document.querySelectorAll("figure.panel"), (figure) => {
+  const canvas = figure.querySelector("canvas");
+  const copy = document.createElement("canvas");
+  copy.width = canvas.width;
+  copy.height = canvas.height;
+  const context = copy.getContext("2d", { willReadFrequently: true });
+  context.drawImage(canvas, 0, 0);
+  const { data } = context.getImageData(0, 0, copy.width, copy.height);
+  let coloured = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    const most = Math.max(data[i], data[i + 1], data[i + 2]);
+    const least = Math.min(data[i], data[i + 1], data[i + 2]);
+    if (data[i + 3] > 60 && most - least > 60) ++coloured;
+  }
+  return { title: figure.querySelector("h3").textContent, coloured };
+})`;
+
+async function checkPlots(page, name) {
+  const figures = await page.evaluate(colouredPixels);
+  assert.equal(figures.length, pages[name].plots, "plots of " + name);
+  for (const { title, coloured } of figures) {
+    assert.ok(
+      coloured >= 20,
+      name + ": the plot '" + title + "' has " + coloured + " coloured pixels",
+    );
+  }
+}
+
+async function checkLayout(page, width) {
+  const wide = await page.evaluate("document.documentElement.scrollWidth");
+  assert.ok(wide <= width, "the page is " + wide + " pixels wide on a screen of " + width);
+}
+
+// The first number of a text, with its unit taken into account.
+function milliseconds(text) {
+  const [value, unit] = text.trim().split(/\s+/);
+  return Number(value.replaceAll(",", "")) * (unit === "s" ? 1000 : 1);
+}
+
+function checkClose(shown, expected, what) {
+  assert.ok(
+    Math.abs(shown - expected) <= 0.006 * expected,
+    what + ": " + shown + ", not " + expected,
+  );
+}
+
+async function checkFigures(page, name) {
+  const summary = summaryOf(name);
+  assert.equal(await page.evaluate("document.querySelector('.badge').textContent"), "simulated");
+  const shown =
+    await page.evaluate(`Object.fromEntries(Array.from(document.querySelectorAll(".card"),
+    (card) => [card.querySelector("dt").textContent,
+      Array.from(card.querySelector("dd").children, (part) => part.textContent).join(" ")]))`);
+  assert.equal(Object.keys(shown).length, 8);
+  const { slo, requests } = summary;
+  for (const [card, group] of [
+    ["TTFT p95", "ttft_ms"],
+    ["ITL p95", "itl_ms"],
+    ["E2E p95", "e2e_ms"],
+  ]) {
+    if (summary[group].count === 0) assert.equal(shown[card], "–");
+    else checkClose(milliseconds(shown[card]), summary[group].p95, card);
+  }
+  if (slo !== null && requests.arrived > 0) {
+    checkClose(parseFloat(shown["SLO attainment"]), 100 * slo.goodput, "attainment");
+    checkClose(parseFloat(shown["Goodput"]), slo.goodput_rps, "goodput");
+    const verdict = await page.evaluate("document.querySelector('.verdict').textContent");
+    assert.ok(
+      verdict.includes("Of the " + requests.arrived.toLocaleString("en-US") + " arrival"),
+      verdict,
+    );
+  } else {
+    assert.equal(shown["SLO attainment"], "–");
+  }
+  const rows = await page.evaluate(
+    "document.querySelectorAll('.scroller:first-of-type tbody tr').length",
+  );
+  assert.ok(rows >= 6, "rows of the latency table");
+  const keys = await page.evaluate("document.querySelector('details').textContent");
+  assert.ok(keys.includes("deployment.engine.max_num_seqs") && keys.includes("256"), keys);
+}
+
+async function pressSwitches(page, name) {
+  const boxes = await page.evaluate("document.querySelectorAll('input[type=checkbox]').length");
+  for (let i = 0; i < boxes; ++i) {
+    await page.evaluate("document.querySelectorAll('input[type=checkbox]')[" + i + "].click()");
+    await page.settled();
+    await checkPlots(page, name);
+  }
+}
+
+async function checkPage(browser, name, screenName) {
+  const screen = screens[screenName];
+  const page = await browser.newPage(screen);
+  await page.open(address(name));
+  assert.deepEqual(page.problems, []);
+  if (screenshots)
+    writeFileSync(join(screenshots, name + "-" + screenName + ".png"), await page.screenshot());
+  await checkPlots(page, name);
+  await checkLayout(page, screen.width);
+  await checkFigures(page, name);
+  if (screenName === "light") {
+    const pdf = await page.pdf();
+    assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+    if (screenshots) writeFileSync(join(screenshots, name + ".pdf"), pdf);
+    await pressSwitches(page, name);
+  }
+  assert.deepEqual(page.problems, []);
+  const fetched = page.requests.filter((url) => url !== address(name) && !url.startsWith("data:"));
+  assert.deepEqual(fetched, []);
+  await page.close();
+}
+
+// What a reader must know before the figures stands above them.
+async function checkNotices(browser) {
+  const page = await browser.newPage(screens.light);
+  const text = (selector) => page.evaluate(`document.querySelector("${selector}").textContent`);
+  await page.open(address("interrupted"));
+  assert.equal(await text(".badge.alarm"), "interrupted: incomplete");
+  assert.match(await text(".notice"), /The run was interrupted/);
+  await page.open(address("no_outcomes"));
+  assert.match(await text(".notice"), /did not keep its outcomes/);
+  await page.open(address("thinned"));
+  const captions = await text("#page");
+  assert.match(captions, /each point stands for \d+ readings: their mean, least and greatest/);
+  assert.match(
+    captions,
+    /of 45,000 requests are drawn: of every \d+ in a row the fastest, the slowest/,
+  );
+  await page.close();
+}
+
+// Text of the run is shown as text: no element of it, no script of it.
+async function checkHostileText(browser) {
+  const page = await browser.newPage(screens.light);
+  await page.open(address("hostile"));
+  const manifest = JSON.parse(readFileSync(join(folder, "hostile", "manifest.json"), "utf8"));
+  assert.equal(await page.evaluate("document.querySelector('h1').textContent"), manifest.name);
+  assert.equal(
+    await page.evaluate("document.querySelector('.notice li').textContent"),
+    manifest.warnings[0],
+  );
+  assert.equal(
+    await page.evaluate("document.querySelectorAll('#broken, main img, main script').length"),
+    0,
+  );
+  assert.deepEqual(page.problems, []);
+  await page.close();
+}
+
+// A page whose script failed, or that fetched something, must not pass for a good one.
+async function checkThatFaultsAreSeen(browser) {
+  const page = await browser.newPage(screens.light);
+  const text = readFileSync(resolve(folder, "typical.html"), "utf8");
+  const broken = resolve(folder, "broken.html");
+  writeFileSync(
+    broken,
+    text.replace("</body>", "<img src='missing.png'><script>nothing.at.all()</script></body>"),
+  );
+  await page.open(pathToFileURL(broken).href);
+  assert.ok(
+    page.problems.some((problem) => problem.includes("nothing is not defined")),
+    String(page.problems),
+  );
+  assert.ok(
+    page.problems.some((problem) => problem.includes("missing.png")),
+    String(page.problems),
+  );
+  await page.close();
+}
+
+if (screenshots) mkdirSync(screenshots, { recursive: true });
+const browser = await Chromium.start();
+try {
+  for (const [name, { on }] of Object.entries(pages)) {
+    for (const screenName of on) await checkPage(browser, name, screenName);
+    console.log("ok " + name);
+  }
+  await checkNotices(browser);
+  await checkHostileText(browser);
+  await checkThatFaultsAreSeen(browser);
+  console.log("ok notices, hostile text, faults are seen");
+} finally {
+  await browser.close();
+}
