@@ -328,12 +328,10 @@ void ConfigReader::only(std::string_view key, std::string_view value, std::strin
   describe(key, value, std::string(value), "", why);
   const ConfigNode* written = take(key);
   if (written == nullptr) {
-    if (value == "null") {
-      fill_in_null(key);
-    } else if (value == "{}") {
+    if (value == "{}") {
       session_->fill_in(path_of(key), ConfigNode::map(position_));
     } else {
-      fill_in(key, std::string(value), false);
+      value == "null" ? fill_in_null(key) : fill_in(key, std::string(value), false);
     }
     return;
   }
@@ -360,8 +358,7 @@ void ConfigReader::when(std::string_view key, std::string_view chosen, std::stri
 }
 
 bool ConfigReader::has(std::string_view key) const {
-  const ConfigNode* value = node_->find(key);
-  return value != nullptr && !value->is_null();
+  return node_->find(key) != nullptr && !node_->find(key)->is_null();
 }
 
 const ConfigNode* ConfigReader::raw(std::string_view key, std::string_view type,

@@ -11,7 +11,8 @@ TEST(NumberText, TakesDecimalNotationOnly) {
   EXPECT_EQ(parse_finite("1.5e3"), 1500.0);
   EXPECT_EQ(parse_finite("+2"), 2.0);
   EXPECT_EQ(parse_finite("-0.25"), -0.25);
-  for (const char* text : {"", "+", "e5", "nan", "inf", "1e999", "0x1p3", "1,5", " 1", "1 ", "--1"}) {
+  for (const char* text :
+       {"", "+", "e5", "nan", "inf", "1e999", "0x1p3", "1,5", " 1", "1 ", "--1"}) {
     EXPECT_EQ(parse_finite(text), std::nullopt) << text;
   }
 }

@@ -2,26 +2,9 @@
 
 namespace inferscale {
 
-EngineOptions read_engine_options(ConfigReader& deployment) {
-  ConfigReader engine = deployment.map("engine", "the engine's own limits, as it is started");
-  EngineOptions options;
-  const std::string scheduler =
-      engine.choice("scheduler", {"continuous_fcfs", "static_fcfs"}, "continuous_fcfs",
-                    "which waiting requests join the batch, and when (docs/schedulers)");
-  options.scheduler = scheduler_by_name(scheduler).value_or(options.scheduler);
-  options.max_num_seqs = engine.integer("max_num_seqs", {.fallback = options.max_num_seqs,
-                                                         .min = 1,
-                                                         .max = 1'000'000,
-                                                         .unit = "sequences",
-                                                         .doc = "most sequences in the batch"});
-  options.max_num_batched_tokens =
-      engine.integer("max_num_batched_tokens",
-                     {.fallback = options.max_num_batched_tokens,
-                      .min = 1,
-                      .max = 100'000'000,
-                      .unit = "tokens",
-                      .doc = "most prompt tokens in one prefill step; a longer prompt gets a step "
-                             "of its own"});
+namespace {
+
+void read_memory(ConfigReader& engine, EngineOptions& options) {
   options.kv_block_tokens =
       engine.integer("kv_block_tokens", {.fallback = options.kv_block_tokens,
                                          .min = 1,
@@ -43,6 +26,31 @@ EngineOptions read_engine_options(ConfigReader& deployment) {
        .max = 1'000'000'000'000,
        .unit = "tokens",
        .doc = "size of the KV cache, cut to whole blocks; null: what memory leaves"});
+}
+
+}  // namespace
+
+EngineOptions read_engine_options(ConfigReader& deployment) {
+  ConfigReader engine = deployment.map("engine", "the engine's own limits, as it is started");
+  EngineOptions options;
+  const std::string scheduler =
+      engine.choice("scheduler", {"continuous_fcfs", "static_fcfs"}, "continuous_fcfs",
+                    "which waiting requests join the batch, and when (docs/schedulers)");
+  options.scheduler = scheduler_by_name(scheduler).value_or(options.scheduler);
+  options.max_num_seqs = engine.integer("max_num_seqs", {.fallback = options.max_num_seqs,
+                                                         .min = 1,
+                                                         .max = 1'000'000,
+                                                         .unit = "sequences",
+                                                         .doc = "most sequences in the batch"});
+  options.max_num_batched_tokens =
+      engine.integer("max_num_batched_tokens",
+                     {.fallback = options.max_num_batched_tokens,
+                      .min = 1,
+                      .max = 100'000'000,
+                      .unit = "tokens",
+                      .doc = "most prompt tokens in one prefill step; a longer prompt gets a step "
+                             "of its own"});
+  read_memory(engine, options);
   options.max_model_len = engine.optional_integer(
       "max_model_len",
       {.min = 2,

@@ -10,7 +10,7 @@
 #include "catalog/readers/hf_architectures.h"
 #include "catalog/readers/hf_context.h"
 #include "catalog/readers/hf_quantisation.h"
-#include "catalog/readers/json_fields.h"
+#include "catalog/readers/hf_fields.h"
 
 namespace inferscale {
 namespace {
@@ -23,7 +23,7 @@ std::int64_t every_nth(std::int64_t layers, std::int64_t step) {
   return layers / step;
 }
 
-MoeSpec read_deepseek_experts(JsonFields& config) {
+MoeSpec read_deepseek_experts(HfFields& config) {
   MoeSpec moe;
   moe.experts = config.integer("n_routed_experts", 1);
   moe.experts_per_token = config.integer("num_experts_per_tok", 1);
@@ -33,7 +33,7 @@ MoeSpec read_deepseek_experts(JsonFields& config) {
   return moe;
 }
 
-MoeSpec read_qwen_experts(JsonFields& config, std::int64_t layers) {
+MoeSpec read_qwen_experts(HfFields& config, std::int64_t layers) {
   MoeSpec moe;
   moe.experts = config.integer("num_experts", 1);
   moe.experts_per_token = config.integer("num_experts_per_tok", 1);
@@ -45,7 +45,7 @@ MoeSpec read_qwen_experts(JsonFields& config, std::int64_t layers) {
   return moe;
 }
 
-MoeSpec read_mixtral_experts(JsonFields& config) {
+MoeSpec read_mixtral_experts(HfFields& config) {
   MoeSpec moe;
   moe.experts = config.integer("num_local_experts", 1);
   moe.experts_per_token = config.has("num_experts_per_tok")
@@ -55,14 +55,14 @@ MoeSpec read_mixtral_experts(JsonFields& config) {
   return moe;
 }
 
-MoeSpec read_llama4_experts(JsonFields& config, std::int64_t layers) {
+MoeSpec read_llama4_experts(HfFields& config, std::int64_t layers) {
   MoeSpec moe = read_mixtral_experts(config);
   moe.shared_ffn_dim = moe.expert_ffn_dim;
   moe.dense_layers = layers - every_nth(layers, config.integer("interleave_moe_layer_step", 1, 1));
   return moe;
 }
 
-std::optional<MoeSpec> read_experts(JsonFields& config, HfExperts kind, std::int64_t layers) {
+std::optional<MoeSpec> read_experts(HfFields& config, HfExperts kind, std::int64_t layers) {
   switch (kind) {
     case HfExperts::kNone:
       return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<MoeSpec> read_experts(JsonFields& config, HfExperts kind, std::int
   return std::nullopt;
 }
 
-void read_attention(JsonFields& config, const HfArchitecture& architecture, ModelSpec& model) {
+void read_attention(HfFields& config, const HfArchitecture& architecture, ModelSpec& model) {
   model.heads = config.integer("num_attention_heads", 1);
   model.kv_heads = config.integer("num_key_value_heads", 1, model.heads);
   if (model.heads % model.kv_heads != 0) {
@@ -108,7 +108,7 @@ void read_attention(JsonFields& config, const HfArchitecture& architecture, Mode
 }
 
 // The number of layers with a sliding window, when there is one.
-std::int64_t windowed_layers(JsonFields& config, HfWindow kind, std::int64_t layers) {
+std::int64_t windowed_layers(HfFields& config, HfWindow kind, std::int64_t layers) {
   const std::vector<std::string> types = config.texts("layer_types");
   if (!types.empty()) return std::count(types.begin(), types.end(), "sliding_attention");
   switch (kind) {
@@ -129,7 +129,7 @@ std::int64_t windowed_layers(JsonFields& config, HfWindow kind, std::int64_t lay
   return 0;
 }
 
-void read_window(JsonFields& config, const HfArchitecture& architecture, ModelSpec& model) {
+void read_window(HfFields& config, const HfArchitecture& architecture, ModelSpec& model) {
   if (architecture.window == HfWindow::kNone || !config.has("sliding_window")) return;
   const std::int64_t window = config.integer("sliding_window", 1);
   const std::int64_t layers = windowed_layers(config, architecture.window, model.layers);
@@ -139,7 +139,7 @@ void read_window(JsonFields& config, const HfArchitecture& architecture, ModelSp
 }
 
 // `config` is the text part, `whole` the file: quantisation and tying may stand in either.
-ModelSpec read_shape(JsonFields& config, JsonFields& whole, const HfArchitecture& architecture) {
+ModelSpec read_shape(HfFields& config, HfFields& whole, const HfArchitecture& architecture) {
   ModelSpec model;
   model.layers = config.integer("num_hidden_layers", 1);
   model.hidden_dim = config.integer("hidden_size", 1);
@@ -200,7 +200,7 @@ Result<ModelSpec> parse_hf_config(const std::string& text, const std::string& so
                                   const std::string& name) {
   Result<nlohmann::json> parsed = parse_json_object(text, source);
   if (!parsed) return std::unexpected(parsed.error());
-  JsonFields whole(*parsed, source);
+  HfFields whole(*parsed, source);
   const std::vector<std::string> architectures = whole.texts("architectures");
   const HfArchitecture* architecture =
       architectures.empty() ? nullptr : find_hf_architecture(architectures.front());
@@ -209,8 +209,8 @@ Result<ModelSpec> parse_hf_config(const std::string& text, const std::string& so
     return std::unexpected(whole.error());
   }
   // Multimodal models keep the language model's shape one level down.
-  const std::optional<JsonFields> text_part = whole.object("text_config");
-  JsonFields config = text_part ? *text_part : whole;
+  const std::optional<HfFields> text_part = whole.object("text_config");
+  HfFields config = text_part ? *text_part : whole;
   ModelSpec model = read_shape(config, whole, *architecture);
   if (!(parameter_bound(model) < kMaxParameters)) {
     config.fail("hidden_size", "sizes of a model with less than 10^15 parameters");

@@ -4,11 +4,11 @@
 
 namespace inferscale {
 
-std::int64_t read_max_context(JsonFields& config, bool context_is_final) {
+std::int64_t read_max_context(HfFields& config, bool context_is_final) {
   const std::int64_t positions = config.integer("max_position_embeddings", 1);
   // Newer files say rope_parameters.
   const std::string key = config.has("rope_scaling") ? "rope_scaling" : "rope_parameters";
-  std::optional<JsonFields> scaling = config.object(key);
+  std::optional<HfFields> scaling = config.object(key);
   if (!scaling || context_is_final) return positions;
   const std::string old_kind = scaling->text("type", "default");
   const std::string kind = scaling->text("rope_type", old_kind);

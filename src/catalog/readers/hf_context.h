@@ -7,11 +7,11 @@
 
 #pragma once
 
-#include "catalog/readers/json_fields.h"
+#include "catalog/readers/hf_fields.h"
 
 namespace inferscale {
 
 // `context_is_final`: this architecture writes the extended length whatever the kind of scaling.
-std::int64_t read_max_context(JsonFields& config, bool context_is_final);
+std::int64_t read_max_context(HfFields& config, bool context_is_final);
 
 }  // namespace inferscale

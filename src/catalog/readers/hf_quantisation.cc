@@ -11,10 +11,10 @@ double grouped_bits(std::int64_t bits, std::int64_t group) {
 }
 
 // compressed-tensors: config_groups.<name>.weights.{num_bits, group_size}.
-double compressed_tensors_bits(JsonFields& quantisation) {
-  std::optional<JsonFields> groups = quantisation.object("config_groups");
-  std::optional<JsonFields> group = groups ? groups->first_object() : std::nullopt;
-  std::optional<JsonFields> weights = group ? group->object("weights") : std::nullopt;
+double compressed_tensors_bits(HfFields& quantisation) {
+  std::optional<HfFields> groups = quantisation.object("config_groups");
+  std::optional<HfFields> group = groups ? groups->first_object() : std::nullopt;
+  std::optional<HfFields> weights = group ? group->object("weights") : std::nullopt;
   if (!weights) {
     quantisation.fail("config_groups", "a map of groups with weights.num_bits");
     return 16;
@@ -25,7 +25,7 @@ double compressed_tensors_bits(JsonFields& quantisation) {
   return grouped_bits(bits, group_size);
 }
 
-double modelopt_bits(JsonFields& quantisation) {
+double modelopt_bits(HfFields& quantisation) {
   const std::string algorithm = quantisation.text("quant_algo", "");
   if (algorithm == "NVFP4") return 4.5;
   if (algorithm.starts_with("FP8")) return 8;
@@ -33,7 +33,7 @@ double modelopt_bits(JsonFields& quantisation) {
   return 16;
 }
 
-double bits_of(JsonFields& quantisation) {
+double bits_of(HfFields& quantisation) {
   const std::string method = quantisation.text("quant_method", "");
   if (method == "fp8" || method == "fbgemm_fp8") return 8;
   if (method == "mxfp4") return 4.25;
@@ -52,8 +52,8 @@ double bits_of(JsonFields& quantisation) {
 
 }  // namespace
 
-double read_native_weight_bits(JsonFields& config) {
-  std::optional<JsonFields> quantisation = config.object("quantization_config");
+double read_native_weight_bits(HfFields& config) {
+  std::optional<HfFields> quantisation = config.object("quantization_config");
   if (!quantisation) return 16;
   const double bits = bits_of(*quantisation);
   config.join(*quantisation);

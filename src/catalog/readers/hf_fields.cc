@@ -1,4 +1,4 @@
-#include "catalog/readers/json_fields.h"
+#include "catalog/readers/hf_fields.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,19 +33,19 @@ Result<nlohmann::json> parse_json_object(const std::string& text, const std::str
   }
 }
 
-JsonFields::JsonFields(const nlohmann::json& object, std::string source, std::string prefix)
+HfFields::HfFields(const nlohmann::json& object, std::string source, std::string prefix)
     : object_(&object), source_(std::move(source)), prefix_(std::move(prefix)) {}
 
-const nlohmann::json* JsonFields::find(std::string_view key) const {
+const nlohmann::json* HfFields::find(std::string_view key) const {
   const auto found = object_->find(key);
   return found == object_->end() || found->is_null() ? nullptr : &*found;
 }
 
-bool JsonFields::has(std::string_view key) const {
+bool HfFields::has(std::string_view key) const {
   return find(key) != nullptr;
 }
 
-void JsonFields::fail(std::string_view key, const std::string& expected) {
+void HfFields::fail(std::string_view key, const std::string& expected) {
   if (error_) return;
   const nlohmann::json* value = find(key);
   error_ = Error{ErrorCode::kInvalidInput,
@@ -54,11 +54,11 @@ void JsonFields::fail(std::string_view key, const std::string& expected) {
                  source_};
 }
 
-void JsonFields::join(const JsonFields& below) {
+void HfFields::join(const HfFields& below) {
   if (!error_) error_ = below.error_;
 }
 
-std::int64_t JsonFields::integer(std::string_view key, std::int64_t min,
+std::int64_t HfFields::integer(std::string_view key, std::int64_t min,
                                  std::optional<std::int64_t> fallback) {
   const nlohmann::json* value = find(key);
   if (value == nullptr && fallback) return *fallback;
@@ -72,7 +72,7 @@ std::int64_t JsonFields::integer(std::string_view key, std::int64_t min,
   return static_cast<std::int64_t>(number);
 }
 
-std::optional<double> JsonFields::number(std::string_view key) {
+std::optional<double> HfFields::number(std::string_view key) {
   const nlohmann::json* value = find(key);
   if (value == nullptr) return std::nullopt;
   if (value->is_number()) return value->get<double>();
@@ -80,7 +80,7 @@ std::optional<double> JsonFields::number(std::string_view key) {
   return std::nullopt;
 }
 
-bool JsonFields::boolean(std::string_view key, bool fallback) {
+bool HfFields::boolean(std::string_view key, bool fallback) {
   const nlohmann::json* value = find(key);
   if (value == nullptr) return fallback;
   if (value->is_boolean()) return value->get<bool>();
@@ -88,7 +88,7 @@ bool JsonFields::boolean(std::string_view key, bool fallback) {
   return fallback;
 }
 
-std::string JsonFields::text(std::string_view key, const std::string& fallback) {
+std::string HfFields::text(std::string_view key, const std::string& fallback) {
   const nlohmann::json* value = find(key);
   if (value == nullptr) return fallback;
   if (value->is_string()) return value->get<std::string>();
@@ -96,7 +96,7 @@ std::string JsonFields::text(std::string_view key, const std::string& fallback) 
   return fallback;
 }
 
-std::vector<std::string> JsonFields::texts(std::string_view key) {
+std::vector<std::string> HfFields::texts(std::string_view key) {
   std::vector<std::string> listed;
   const nlohmann::json* value = find(key);
   if (value == nullptr) return listed;
@@ -110,7 +110,7 @@ std::vector<std::string> JsonFields::texts(std::string_view key) {
   return listed;
 }
 
-std::int64_t JsonFields::list_size(std::string_view key) {
+std::int64_t HfFields::list_size(std::string_view key) {
   const nlohmann::json* value = find(key);
   if (value == nullptr) return 0;
   if (value->is_array()) return static_cast<std::int64_t>(value->size());
@@ -118,17 +118,17 @@ std::int64_t JsonFields::list_size(std::string_view key) {
   return 0;
 }
 
-std::optional<JsonFields> JsonFields::object(std::string_view key) {
+std::optional<HfFields> HfFields::object(std::string_view key) {
   const nlohmann::json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (value->is_object()) return JsonFields(*value, source_, prefix_ + std::string(key) + ".");
+  if (value->is_object()) return HfFields(*value, source_, prefix_ + std::string(key) + ".");
   fail(key, "an object of keys");
   return std::nullopt;
 }
 
-std::optional<JsonFields> JsonFields::first_object() {
+std::optional<HfFields> HfFields::first_object() {
   for (const auto& [key, value] : object_->items()) {
-    if (value.is_object()) return JsonFields(value, source_, prefix_ + key + ".");
+    if (value.is_object()) return HfFields(value, source_, prefix_ + key + ".");
   }
   return std::nullopt;
 }

@@ -19,9 +19,9 @@ namespace inferscale {
 Result<nlohmann::json> parse_json_object(const std::string& text, const std::string& source);
 
 // A view of one object. Keys that are null read as missing, as Hugging Face means them.
-class JsonFields {
+class HfFields {
  public:
-  JsonFields(const nlohmann::json& object, std::string source, std::string prefix = {});
+  HfFields(const nlohmann::json& object, std::string source, std::string prefix = {});
 
   // At least `min` and at most 2^40; without a fallback the key is required.
   std::int64_t integer(std::string_view key, std::int64_t min,
@@ -31,16 +31,16 @@ class JsonFields {
   std::string text(std::string_view key, const std::string& fallback);
   std::vector<std::string> texts(std::string_view key);  // a list; empty when missing
   std::int64_t list_size(std::string_view key);          // 0 when missing
-  std::optional<JsonFields> object(std::string_view key);
+  std::optional<HfFields> object(std::string_view key);
   // The first object among the values of this one; for maps whose keys are names.
-  std::optional<JsonFields> first_object();
+  std::optional<HfFields> first_object();
   bool has(std::string_view key) const;
 
   void fail(std::string_view key, const std::string& expected);
   bool failed() const { return error_.has_value(); }
   const Error& error() const { return *error_; }
   // Takes over the error of a view below this one.
-  void join(const JsonFields& below);
+  void join(const HfFields& below);
 
  private:
   const nlohmann::json* find(std::string_view key) const;
