@@ -112,6 +112,17 @@ TEST_F(Cli, ReferenceIsAConfigurationOnceItsRequiredKeysAreFilledIn) {
       << "run: inferscale config reference > configs/reference.yaml";
 }
 
+TEST_F(Cli, ReadmeShowsWhatTheExamplePrints) {
+  const std::string readme = text_of(INFERSCALE_SOURCE_DIR "/README.md");
+  setenv("LC_ALL", "C.UTF-8", 1);
+  const std::string out = run("simulate --example").out;
+  unsetenv("LC_ALL");
+  ASSERT_FALSE(out.empty());
+  EXPECT_NE(readme.find("```\n" + out + "```"), std::string::npos)
+      << "put this between the example marks of README.md:\n"
+      << out;
+}
+
 TEST_F(Cli, EveryScenarioRunsAndHoldsItsInvariants) {
   int scenarios = 0;
   for (const auto& entry : fs::directory_iterator(INFERSCALE_SOURCE_DIR "/configs")) {

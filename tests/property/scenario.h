@@ -15,7 +15,6 @@
 #include "core/request.h"
 #include "replica/latency/latency_model.h"
 #include "replica/replica.h"
-#include "workload/request_source.h"
 
 namespace inferscale {
 
@@ -34,22 +33,6 @@ struct Scenario {
 
 // The family follows from the seed: seed % 3.
 Scenario make_scenario(std::uint64_t seed);
-
-// Hands out a list of requests. The list outlives it.
-class ListSource final : public RequestSource {
- public:
-  explicit ListSource(const std::vector<Request>& requests) : requests_(requests) {}
-  bool next(Request& request) override {
-    if (at_ == requests_.size()) return false;
-    request = requests_[at_++];
-    return true;
-  }
-  std::uint64_t size() const override { return requests_.size(); }
-
- private:
-  const std::vector<Request>& requests_;
-  size_t at_ = 0;
-};
 
 // The number of trials of a property: the environment variable INFERSCALE_TRIALS, or `fallback`.
 std::uint64_t trials(std::uint64_t fallback);

@@ -9,26 +9,12 @@
 
 #include <gtest/gtest.h>
 
+#include "property/list_source.h"
 #include "replica/latency/linear.h"
 #include "sim/simulator.h"
 
 namespace inferscale {
 namespace {
-
-class ListSource final : public RequestSource {
- public:
-  explicit ListSource(std::vector<Request> requests) : requests_(std::move(requests)) {}
-  bool next(Request& request) override {
-    if (at_ == requests_.size()) return false;
-    request = requests_[at_++];
-    return true;
-  }
-  std::uint64_t size() const override { return requests_.size(); }
-
- private:
-  std::vector<Request> requests_;
-  size_t at_ = 0;
-};
 
 Request request(RequestId id, std::int64_t arrival_us, std::uint32_t prompt, std::uint32_t output) {
   return {.id = id,

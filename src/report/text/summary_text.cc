@@ -139,18 +139,18 @@ std::string summary_plots(std::span<const Outcome> outcomes, std::span<const Sig
   }
   if (signals.size() < 2) return out;
   out += fmt::format("\nOver {} s, left to right\n", short_number(signals.back().at.seconds()));
-  const auto row = [&](const char* name, auto figure, double top, const std::string& peak) {
+  const auto row = [&](const char* name, auto figure, double top) {
     std::vector<double> values;
     for (const SignalSample& sample : signals) values.push_back(figure(sample));
     const double highest = *std::max_element(values.begin(), values.end());
-    out += fmt::format("  {:<8}{} {}\n", name,
-                       sparkline(values, top > 0 ? top : highest, kPlotColumns, glyphs),
-                       fmt::format("{} {}", peak, short_number(top > 0 ? 100 * highest : highest)) +
-                           (top > 0 ? " %" : ""));
+    out += fmt::format(
+        "  {:<8}{} {}\n", name, sparkline(values, top > 0 ? top : highest, kPlotColumns, glyphs),
+        fmt::format("sampled peak {}", short_number(top > 0 ? 100 * highest : highest)) +
+            (top > 0 ? " %" : ""));
   };
-  row("queue", [](const SignalSample& s) { return static_cast<double>(s.queue_depth); }, 0, "peak");
-  row("batch", [](const SignalSample& s) { return static_cast<double>(s.running); }, 0, "peak");
-  row("KV use", [](const SignalSample& s) { return s.kv_used_fraction; }, 1, "peak");
+  row("queue", [](const SignalSample& s) { return static_cast<double>(s.queue_depth); }, 0);
+  row("batch", [](const SignalSample& s) { return static_cast<double>(s.running); }, 0);
+  row("KV use", [](const SignalSample& s) { return s.kv_used_fraction; }, 1);
   return out;
 }
 
