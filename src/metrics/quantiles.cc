@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::array kQuantiles = {0.50, 0.90, 0.95, 0.99};
 
-// A value's bits order values at least 0 as numbers do. They are looked at in four digits; the
-// first one holds the exponent and 8 bits of the fraction.
-struct Digit {
-  int shift;
-  int bits;
-};
-constexpr std::array kDigits = {Digit{44, 20}, Digit{29, 15}, Digit{14, 15}, Digit{0, 14}};
 constexpr std::int64_t kFewValues = 4096;  // are always collected
 constexpr std::size_t kCopiedUpTo = 20'000;
 
@@ -26,12 +19,25 @@ std::uint64_t bits_of(double value) {
   return std::bit_cast<std::uint64_t>(value + 0.0);
 }
 
-// The search for one quantile: of the values that begin with `prefix` (down to the last digit that
-// was counted) it is the one of rank `rank`, from 1.
+// The leading part of a value: its exponent and 8 bits of its fraction, after so little is added
+// that small values share exponents. Never falls as the value grows, and is less than kLeading.
+constexpr double kSmall = 0x1p-10;
+constexpr std::size_t kLeading = 64 << 8;
+std::size_t leading_of(double value) {
+  constexpr std::uint64_t kLowest = std::bit_cast<std::uint64_t>(kSmall) >> 44;
+  const std::uint64_t leading = (bits_of(value + kSmall) >> 44) - kLowest;
+  return std::min<std::size_t>(leading, kLeading - 1);
+}
+
+// The search for one quantile. Of the values with this leading part it is the one of rank `rank`,
+// from 1; when they are too many to collect, all bits of the value are found instead, in digits:
+// the bits of values at least 0 are in the order of the values.
 struct Search {
   std::int64_t rank = 0;
-  std::uint64_t prefix = 0;
+  std::size_t leading = 0;
   std::int64_t candidates = 0;
+  bool bits_known = false;
+  std::uint64_t bits = 0;
   std::vector<double> collected;
 };
 
@@ -41,93 +47,93 @@ class Selection {
   PopulationSummary run();
 
  private:
-  void count_first_digit(PopulationSummary& summary);
-  // Counts the next digit of the candidates of `search`, and narrows it down to one.
-  void narrow(Search& search, std::size_t digit);
-  void choose(Search& search, std::size_t digit, std::uint64_t above);
+  static constexpr int kDigitBits = 16;
+
+  void count_leading(PopulationSummary& summary);
+  void find_bits(Search& search);
   void collect();
-  double answer(const Search& search) const;
+  double answer(Search& search) const;
 
   ValueStream& values_;
   std::vector<std::uint32_t> counts_;
   std::array<Search, kQuantiles.size()> searches_;
 };
 
-void Selection::count_first_digit(PopulationSummary& summary) {
-  counts_.assign(std::size_t{1} << kDigits[0].bits, 0);
+// The index at which `rank`, reduced by the counts before it, lies.
+std::size_t place_of(std::int64_t& rank, const std::vector<std::uint32_t>& counts) {
+  std::size_t place = 0;
+  while (rank > counts[place]) rank -= counts[place++];
+  return place;
+}
+
+void Selection::count_leading(PopulationSummary& summary) {
+  counts_.assign(kLeading, 0);
   double sum = 0;
   values_.restart();
   for (auto chunk = values_.next(); !chunk.empty(); chunk = values_.next()) {
     for (const double value : chunk) {
       sum += value;
       summary.max = std::max(summary.max, value);
-      ++counts_[bits_of(value) >> kDigits[0].shift];
+      ++counts_[leading_of(value)];
     }
     summary.count += std::ssize(chunk);
   }
   if (summary.count > 0) summary.mean = sum / static_cast<double>(summary.count);
 }
 
-// Finds the digit below which `rank` candidates lie; `above` is the prefix before this digit.
-void Selection::choose(Search& search, std::size_t digit, std::uint64_t above) {
-  std::uint64_t chosen = 0;
-  while (search.rank > counts_[chosen]) search.rank -= counts_[chosen++];
-  search.candidates = counts_[chosen];
-  search.prefix = above << kDigits[digit].bits | chosen;
-}
-
-void Selection::narrow(Search& search, std::size_t digit) {
-  const int above_shift = kDigits[digit].shift + kDigits[digit].bits;
-  const std::uint64_t mask = (std::uint64_t{1} << kDigits[digit].bits) - 1;
-  counts_.assign(mask + 1, 0);
-  values_.restart();
-  for (auto chunk = values_.next(); !chunk.empty(); chunk = values_.next()) {
-    for (const double value : chunk) {
-      const std::uint64_t bits = bits_of(value);
-      if (bits >> above_shift == search.prefix) ++counts_[bits >> kDigits[digit].shift & mask];
+void Selection::find_bits(Search& search) {
+  constexpr std::uint64_t kMask = (std::uint64_t{1} << kDigitBits) - 1;
+  for (int shift = 64 - kDigitBits; shift >= 0; shift -= kDigitBits) {
+    counts_.assign(kMask + 1, 0);
+    values_.restart();
+    for (auto chunk = values_.next(); !chunk.empty(); chunk = values_.next()) {
+      for (const double value : chunk) {
+        const std::uint64_t digits = bits_of(value) >> shift;
+        const bool same_before = digits >> kDigitBits == search.bits;
+        if (same_before && leading_of(value) == search.leading) ++counts_[digits & kMask];
+      }
     }
+    search.bits = search.bits << kDigitBits | place_of(search.rank, counts_);
   }
-  choose(search, digit, search.prefix);
+  search.bits_known = true;
 }
 
 void Selection::collect() {
   values_.restart();
   for (auto chunk = values_.next(); !chunk.empty(); chunk = values_.next()) {
     for (const double value : chunk) {
-      const std::uint64_t leading = bits_of(value) >> kDigits[0].shift;
+      const std::size_t leading = leading_of(value);
       for (Search& search : searches_) {
-        if (search.prefix == leading) search.collected.push_back(value);
+        if (search.leading == leading && !search.bits_known) search.collected.push_back(value);
       }
     }
   }
 }
 
-double Selection::answer(const Search& search) const {
-  // Either the value itself is known by all its bits, or its candidates were collected.
-  if (search.collected.empty()) return std::bit_cast<double>(search.prefix);
-  std::vector<double> candidates = search.collected;
-  const auto place = candidates.begin() + (search.rank - 1);
-  std::nth_element(candidates.begin(), place, candidates.end());
+double Selection::answer(Search& search) const {
+  if (search.bits_known) return std::bit_cast<double>(search.bits);
+  const auto place = search.collected.begin() + (search.rank - 1);
+  std::nth_element(search.collected.begin(), place, search.collected.end());
   return *place;
 }
 
 PopulationSummary Selection::run() {
   PopulationSummary summary;
-  count_first_digit(summary);
+  count_leading(summary);
   if (summary.count == 0) return summary;
   const std::int64_t few = std::max(kFewValues, summary.count / 16);
-  bool any_few = false;
   for (std::size_t i = 0; i < kQuantiles.size(); ++i) {
-    searches_[i].rank = nearest_rank_of(kQuantiles[i], summary.count);
-    choose(searches_[i], 0, 0);
-    any_few |= searches_[i].candidates <= few;
+    Search& search = searches_[i];
+    search.rank = nearest_rank_of(kQuantiles[i], summary.count);
+    search.leading = place_of(search.rank, counts_);
+    search.candidates = counts_[search.leading];
   }
-  // Those with many candidates first: narrowing leaves prefixes that no collection can match.
+  bool any_to_collect = false;
   for (Search& search : searches_) {
-    if (search.candidates <= few) continue;
-    for (std::size_t digit = 1; digit < kDigits.size(); ++digit) narrow(search, digit);
+    if (search.candidates > few) find_bits(search);
+    any_to_collect |= !search.bits_known;
   }
-  if (any_few) collect();
+  if (any_to_collect) collect();
   summary.p50 = answer(searches_[0]);
   summary.p90 = answer(searches_[1]);
   summary.p95 = answer(searches_[2]);

@@ -6,7 +6,7 @@
 // Populations are large and derived from records that are kept already, so they are read as a
 // stream, twice in most cases, and not copied: the first reading counts values by their leading
 // bits, the second collects those that share the leading bits of a wanted quantile. Only if very
-// many do (equal values) are further bits looked at, in further readings.
+// many do (nearly equal values) are all their bits looked at, in further readings.
 
 #pragma once
 
