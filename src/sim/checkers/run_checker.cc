@@ -79,16 +79,16 @@ void RunChecker::check_order(const std::string& who, const Outcome& o) {
 void RunChecker::check_gaps(const std::string& who, const Outcome& o) {
   const bool single = o.output_tokens < 2 || o.first_token == Instant::never();
   if (single && (o.itl_max != Duration() || o.gaps_over_limit > 0)) {
-    violated("INV-6: " + who + " has a gap without a second token");
+    violated("INV-7: " + who + " has a gap without a second token");
   }
   if (o.gaps_over_limit > 0 && o.gaps_over_limit >= o.output_tokens) {
-    violated("INV-6: " + who + " has more gaps than tokens");
+    violated("INV-7: " + who + " has more gaps than tokens");
   }
   if (!o.finished() || o.finish == Instant::never()) return;
   const Duration decode = o.finish - o.first_token;
-  if (o.itl_max > decode) violated("INV-6: " + who + " has a gap longer than its decode");
+  if (o.itl_max > decode) violated("INV-7: " + who + " has a gap longer than its decode");
   if (o.itl_max * (static_cast<std::int64_t>(o.output_tokens) - 1) < decode) {
-    violated("INV-6: the longest gap of " + who + " is shorter than their mean");
+    violated("INV-7: the longest gap of " + who + " is shorter than their mean");
   }
 }
 

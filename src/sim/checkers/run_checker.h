@@ -5,8 +5,9 @@
 //   INV-3  clock: time never falls, and nobody asks to be woken in the past
 //   INV-4  KV blocks: held + free = total, the sequences' blocks are those held; batch in its limit
 //   INV-5  work conservation: nobody waits who could be admitted, nothing stands still
-//   INV-6  gaps: as many as there are tokens between, the longest at least their mean
+//   INV-7  gaps: as many as there are tokens between, the longest at least their mean
 //
+// INV-6, that a run can be repeated, takes a second run to see, so it is not checked here.
 // Statements, and the tests that break each of them: docs/invariants.md. Cost: linear in the batch
 // for each event, so a run that is checked is slower.
 

@@ -237,30 +237,30 @@ TEST_F(RunCheckerTest, Inv5ReplicaThatStandsStill) {
   expect_violation("INV-5: the replica stands still with requests in it at 500 ns");
 }
 
-TEST_F(RunCheckerTest, Inv6GapLongerThanTheDecode) {
+TEST_F(RunCheckerTest, Inv7GapLongerThanTheDecode) {
   Outcome outcome = finished_outcome();
   outcome.itl_max = Duration::nanos(201);
-  expect_outcome_violates(outcome, "INV-6: request 0 has a gap longer than its decode");
+  expect_outcome_violates(outcome, "INV-7: request 0 has a gap longer than its decode");
 }
 
-TEST_F(RunCheckerTest, Inv6LongestGapShorterThanTheMean) {
+TEST_F(RunCheckerTest, Inv7LongestGapShorterThanTheMean) {
   Outcome outcome = finished_outcome();  // 200 ns in two gaps
   outcome.itl_max = Duration::nanos(99);
   expect_outcome_violates(outcome,
-                          "INV-6: the longest gap of request 0 is shorter than their mean");
+                          "INV-7: the longest gap of request 0 is shorter than their mean");
 }
 
-TEST_F(RunCheckerTest, Inv6MoreGapsThanTokens) {
+TEST_F(RunCheckerTest, Inv7MoreGapsThanTokens) {
   Outcome outcome = finished_outcome();
   outcome.gaps_over_limit = 3;
-  expect_outcome_violates(outcome, "INV-6: request 0 has more gaps than tokens");
+  expect_outcome_violates(outcome, "INV-7: request 0 has more gaps than tokens");
 }
 
-TEST_F(RunCheckerTest, Inv6GapOfAnAnswerThatHasNotBegun) {
+TEST_F(RunCheckerTest, Inv7GapOfAnAnswerThatHasNotBegun) {
   Outcome outcome;
   outcome.output_tokens = 3;
   outcome.itl_max = Duration::nanos(1);
-  expect_outcome_violates(outcome, "INV-6: request 0 has a gap without a second token");
+  expect_outcome_violates(outcome, "INV-7: request 0 has a gap without a second token");
 }
 
 TEST_F(RunCheckerTest, ALongListOfViolationsIsCut) {
