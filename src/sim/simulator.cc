@@ -114,10 +114,11 @@ SimulationResult Simulation::run() {
     }
   }
   result_.end = clock_.now();
-  // The series ends with the first sample that sees the last event.
+  // The series ends with the first sample that sees the last event; a run that was cut short ends
+  // with the last one before it, since the replica can't be asked about a time it has not reached.
   if (options_.signals_interval) {
     sample_until(result_.end);
-    sample(next_sample_);
+    if (!result_.interrupted) sample(next_sample_);
   }
   replica_->flush();
   result_.usage = replica_->usage();

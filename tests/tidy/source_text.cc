@@ -25,7 +25,7 @@ class Splitter {
       } else if (text_[at_] == '"') {
         const bool raw = at_ > 0 && text_[at_ - 1] == 'R' && (at_ < 2 || !is_word(text_[at_ - 2]));
         raw ? raw_string() : quoted();
-      } else if (text_[at_] == '\'' && !(at_ > 0 && is_word(text_[at_ - 1]))) {
+      } else if (text_[at_] == '\'' && (at_ == 0 || !is_word(text_[at_ - 1]))) {
         quoted();
       } else {
         ++at_;

@@ -30,7 +30,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <ostream>
 
 #include "base/distributions.h"
 #include "base/random.h"
@@ -58,6 +58,11 @@ struct Queue {
   double tokens() const { return decodes() ? 1e5 : 1e6; }  // of a mean service
   double rate_per_ns() const { return rho * static_cast<double>(servers) / kServiceNs; }
 };
+
+// How a failure names it.
+void PrintTo(const Queue& queue, std::ostream* out) {
+  *out << queue.name << " at " << queue.rho;
+}
 
 // A service time in tokens, at least 1.
 std::uint32_t draw_tokens(const Queue& queue, RandomStream& stream) {
