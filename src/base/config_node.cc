@@ -64,16 +64,18 @@ bool ConfigNode::put(std::string key, ConfigNode value, SourcePosition key_posit
 }
 
 Result<void> ConfigNode::set_path(std::string_view dotted_path, ConfigNode value) {
+  // Before anything is made on the way, so that a wrong path changes nothing.
+  if (dotted_path.empty() || dotted_path.front() == '.' || dotted_path.back() == '.' ||
+      dotted_path.find("..") != std::string_view::npos) {
+    return fail(ErrorCode::kInvalidConfig,
+                "'" + std::string(dotted_path) + "' is not a key path: expected key.key.key",
+                value.position().to_string());
+  }
   ConfigNode* node = this;
   std::string_view rest = dotted_path;
   while (true) {
     const size_t dot = rest.find('.');
     const std::string key(rest.substr(0, dot));
-    if (key.empty()) {
-      return fail(ErrorCode::kInvalidConfig,
-                  "'" + std::string(dotted_path) + "' is not a key path: expected key.key.key",
-                  value.position().to_string());
-    }
     if (node->is_null()) *node = map(value.position());
     if (!node->is_map()) {
       return fail(ErrorCode::kInvalidConfig,

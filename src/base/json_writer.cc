@@ -7,39 +7,12 @@
 
 #include "base/check.h"
 #include "base/number_text.h"
+#include "base/utf8.h"
 
 namespace inferscale {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
-// Length of the well-formed UTF-8 sequence that `text` begins with, 0 when there is none: RFC 3629,
-// so neither overlong forms nor surrogates nor anything above U+10FFFF.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto continues = [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < to; ++i) {
-      if ((byte(i) & 0xC0U) != 0x80U) return false;
-    }
-    return true;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return continues(1, 2) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    if (first == 0xE0 && byte(1) < 0xA0) return 0;
-    if (first == 0xED && byte(1) > 0x9F) return 0;
-    return continues(1, 3) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    if (first == 0xF0 && byte(1) < 0x90) return 0;
-    if (first == 0xF4 && byte(1) > 0x8F) return 0;
-    return continues(1, 4) ? 4 : 0;
-  }
-  return 0;
-}
 
 void append_escaped(std::string& out, char c) {
   constexpr std::string_view kHex = "0123456789abcdef";
@@ -126,7 +99,7 @@ void append_json_string(std::string& out, std::string_view text) {
       ++i;
       continue;
     }
-    const std::size_t length = utf8_length(text.substr(i, 4));
+    const std::size_t length = utf8_sequence_length(text.substr(i, 4));
     out += length == 0 ? kReplacement : text.substr(i, length);
     i += length == 0 ? 1 : length;
   }
@@ -171,8 +144,12 @@ JsonValue& JsonValue::operator=(const JsonValue&) = default;
 JsonValue& JsonValue::operator=(JsonValue&&) noexcept = default;
 JsonValue::~JsonValue() = default;
 JsonValue::JsonValue(Kind kind) : kind_(kind) {}
-JsonValue::JsonValue(double value) { append_json_number(text_, value); }
-JsonValue::JsonValue(std::string_view value) { append_json_string(text_, value); }
+JsonValue::JsonValue(double value) {
+  append_json_number(text_, value);
+}
+JsonValue::JsonValue(std::string_view value) {
+  append_json_string(text_, value);
+}
 
 JsonValue JsonValue::raw(std::string json_text) {
   CHECK(!json_text.empty()) << "raw JSON can't be empty";

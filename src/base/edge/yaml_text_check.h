@@ -19,8 +19,4 @@ struct TextFlaw {
 // The first byte that does not belong in a text file, or nothing.
 std::optional<TextFlaw> find_text_flaw(std::string_view text);
 
-// The length of the UTF-8 sequence that `text` begins with (RFC 3629: the shortest form, no
-// surrogates, at most U+10FFFF), or 0 when it begins with none.
-std::size_t utf8_sequence_length(std::string_view text);
-
 }  // namespace inferscale

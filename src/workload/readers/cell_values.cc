@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "base/edge/yaml_text_check.h"
 #include "base/number_text.h"
+#include "base/utf8.h"
 #include "workload/lengths.h"
 
 namespace inferscale {
