@@ -30,8 +30,8 @@ struct Voidify {
 
 }  // namespace inferscale::internal
 
-#define CHECK(condition)                    \
-  (condition) ? static_cast<void>(0)        \
+#define CHECK(condition)                            \
+  (condition) ? static_cast<void>(0)                \
               : ::inferscale::internal::Voidify() & \
                     ::inferscale::internal::CheckFailure(#condition, __FILE__, __LINE__).stream()
 

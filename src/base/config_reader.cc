@@ -51,8 +51,8 @@ void ConfigSession::fail(const SourcePosition& at, std::string message) {
 void ConfigSession::fill_in(const std::string& path, ConfigNode value) {
   const bool in_a_list = path.find('[') != std::string::npos;
   if (describing_ || in_a_list) return;
-  // A path that crosses a scalar belongs to a key of two shapes ("a name or a map"): leave it.
-  static_cast<void>(effective_.set_path(path, std::move(value)));
+  // A path that crosses a scalar belongs to a key of two shapes ("a name or a map"): left as it is.
+  if (!effective_.set_path(path, std::move(value))) return;
 }
 
 ConfigReader::ConfigReader(const ConfigNode& root, ConfigSession& session)
@@ -304,7 +304,7 @@ std::string ConfigReader::choice(std::string_view key,
   for (std::string_view one : choices) listed += (listed.empty() ? "" : " | ") + std::string(one);
   describe(key, listed, fallback ? std::string(*fallback) : "required", "", doc);
   const ConfigNode* value = take(key);
-  const std::string chosen(fallback.value_or(*choices.begin()));
+  std::string chosen(fallback.value_or(*choices.begin()));
   if (value == nullptr) {
     if (fallback) {
       fill_in(key, chosen, true);

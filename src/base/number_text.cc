@@ -46,9 +46,9 @@ std::string number_text(double value) {
   const double magnitude = std::fabs(value);
   const bool plain = magnitude == 0 || (magnitude >= 1e-5 && magnitude < 1e16);
   char buffer[48];
-  const auto [end, error] = plain ? std::to_chars(buffer, buffer + sizeof buffer, value,
-                                                  std::chars_format::fixed)
-                                  : std::to_chars(buffer, buffer + sizeof buffer, value);
+  const auto [end, error] =
+      plain ? std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed)
+            : std::to_chars(buffer, buffer + sizeof buffer, value);
   return error == std::errc() ? std::string(buffer, end) : std::string("?");
 }
 

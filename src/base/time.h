@@ -31,7 +31,10 @@ class Duration {
   constexpr Duration operator+(Duration other) const { return Duration(ns_ + other.ns_); }
   constexpr Duration operator-(Duration other) const { return Duration(ns_ - other.ns_); }
   constexpr Duration operator*(std::int64_t n) const { return Duration(ns_ * n); }
-  constexpr Duration& operator+=(Duration other) { ns_ += other.ns_; return *this; }
+  constexpr Duration& operator+=(Duration other) {
+    ns_ += other.ns_;
+    return *this;
+  }
 
  private:
   constexpr explicit Duration(std::int64_t ns) : ns_(ns) {}

@@ -14,9 +14,9 @@
 namespace inferscale {
 
 enum class Provenance : std::uint8_t {
-  kReported,   // what a driver or engine printed
-  kMeasured,   // derived from measurements of this accelerator
-  kBorrowed,   // derived from measurements of a similar one
+  kReported,  // what a driver or engine printed
+  kMeasured,  // derived from measurements of this accelerator
+  kBorrowed,  // derived from measurements of a similar one
 };
 
 std::string_view provenance_name(Provenance provenance);

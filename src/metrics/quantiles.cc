@@ -52,7 +52,7 @@ class Selection {
   void count_leading(PopulationSummary& summary);
   void find_bits(Search& search);
   void collect();
-  double answer(Search& search) const;
+  static double answer(Search& search);
 
   ValueStream& values_;
   std::vector<std::uint32_t> counts_;
@@ -110,7 +110,7 @@ void Selection::collect() {
   }
 }
 
-double Selection::answer(Search& search) const {
+double Selection::answer(Search& search) {
   if (search.bits_known) return std::bit_cast<double>(search.bits);
   const auto place = search.collected.begin() + (search.rank - 1);
   std::nth_element(search.collected.begin(), place, search.collected.end());

@@ -230,7 +230,7 @@ void StepwiseReplica::preempt_until_step_fits() {
     fold_gaps(victim);
     ++victim.sequence.preemptions;
     ++usage_.preemptions;
-    waiting_.preempt(std::move(victim.sequence));
+    waiting_.preempt(victim.sequence);
     membership_changed_ = true;
   }
 }

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <utility>
 #include <vector>
 
 #include "replica/sequence.h"
@@ -22,7 +21,7 @@ class WaitingQueue {
     return static_cast<std::int64_t>(preempted_.size() + arrived_.size());
   }
   void arrive(const Request& request) { arrived_.push_back(request); }
-  void preempt(Sequence sequence) { preempted_.push_back(std::move(sequence)); }
+  void preempt(const Sequence& sequence) { preempted_.push_back(sequence); }
 
   // The head's request, and how many tokens it would prefill. REQUIRES: not empty.
   const Request& head() const {
@@ -39,7 +38,7 @@ class WaitingQueue {
       sequence.request = arrived_.front();
       arrived_.pop_front();
     } else {
-      sequence = std::move(preempted_.back());
+      sequence = preempted_.back();
       preempted_.pop_back();
     }
     return sequence;

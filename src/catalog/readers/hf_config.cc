@@ -9,8 +9,8 @@
 #include "catalog/models.h"
 #include "catalog/readers/hf_architectures.h"
 #include "catalog/readers/hf_context.h"
-#include "catalog/readers/hf_quantisation.h"
 #include "catalog/readers/hf_fields.h"
+#include "catalog/readers/hf_quantisation.h"
 
 namespace inferscale {
 namespace {

@@ -59,7 +59,7 @@ void HfFields::join(const HfFields& below) {
 }
 
 std::int64_t HfFields::integer(std::string_view key, std::int64_t min,
-                                 std::optional<std::int64_t> fallback) {
+                               std::optional<std::int64_t> fallback) {
   const nlohmann::json* value = find(key);
   if (value == nullptr && fallback) return *fallback;
   const double number = value != nullptr && value->is_number() ? value->get<double>() : -1.0;

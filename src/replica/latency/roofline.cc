@@ -34,7 +34,7 @@ class Roofline final : public LatencyModel {
   StepCost cost(const StepShape& shape) const override;
 
  private:
-  double expert_ns(double tokens_in_step, std::int64_t tokens) const;
+  double expert_ns(std::int64_t tokens) const;
 
   LatencyScales scales_;
   // Nanoseconds by unit of work, at the achievable rates of all accelerators together.
@@ -110,8 +110,8 @@ Roofline::Roofline(const ModelSpec& model, const HardwareSpec& hardware,
   overhead_sequence_ = hardware.sequence_overhead_s * 1e9;
 }
 
-double Roofline::expert_ns(double tokens_in_step, std::int64_t tokens) const {
-  if (memory_all_experts_ == 0 || tokens_in_step == 0) return 0;
+double Roofline::expert_ns(std::int64_t tokens) const {
+  if (memory_all_experts_ == 0) return 0;
   return memory_all_experts_ * (1.0 - power(expert_miss_, tokens));
 }
 
@@ -139,7 +139,7 @@ StepCost Roofline::cost(const StepShape& shape) const {
                          compute_per_pair_ * (context + shape.prefill_pairs),
                      compute_per_pair_ * grown};
   const Line memory{
-      memory_weights_ + expert_ns(tokens, token_count) + memory_per_kv_token_ * (context + tokens),
+      memory_weights_ + expert_ns(token_count) + memory_per_kv_token_ * (context + tokens),
       memory_per_kv_token_ * grown};
   StepCost cost = upper(compute, memory);
   const double scale = shape.prefill_tokens > 0 ? scales_.prefill : scales_.decode;
