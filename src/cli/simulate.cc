@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "base/edge/output_file.h"
 #include "cli/commands.h"
@@ -56,6 +57,17 @@ SummaryContext context_of(const LoadedRun& run, const RunSummary& summary) {
           .kv_block_tokens = replica.kv_block_tokens,
           .max_num_seqs = replica.max_num_seqs,
           .accelerators = run.deployment.accelerators};
+}
+
+// A run that falls behind has no steady state: its percentiles follow from how long it was.
+std::optional<std::string> overload_warning(const RunSummary& summary) {
+  constexpr double kLongWait = 0.2;  // of the arrival window
+  const double longest_s = 1e-3 * summary.queue_ms.max;
+  if (longest_s <= kLongWait * summary.arrival_window_s) return std::nullopt;
+  return fmt::format(
+      "Requests came faster than they were served: the longest wait is {} s, in an arrival window "
+      "of {} s. A longer or shorter run would have other percentiles.",
+      short_number(longest_s), short_number(summary.arrival_window_s));
 }
 
 class Simulate final : public Command {
@@ -133,6 +145,7 @@ Result<int> Simulate::run() {
     if (const Result<void> held = verify(*run, result); !held) return std::unexpected(held.error());
   }
   const RunSummary summary = summarize_run(result.outcomes, *result.gaps, facts_of(*run, result));
+  if (const auto warning = overload_warning(summary)) run->warnings.push_back(*warning);
   if (!out_.empty()) {
     RunRecord record{.manifest = run_manifest(*run, stepwise_, !result.interrupted),
                      .summary = summary_json(summary, run->config.slo),

@@ -240,6 +240,15 @@ TEST_F(Cli, PromptLargerThanTheKvCacheIsRefusedWithItsReason) {
   EXPECT_NE(ended.out.find("0.0 % of all 3 arrivals"), std::string::npos) << ended.out;
 }
 
+TEST_F(Cli, OverloadIsSaidAndItsAbsenceIsNot) {
+  const std::string overload = "Requests came faster than they were served";
+  const std::string rate = " --set workload.arrivals.rate_rps=";
+  const Ended overloaded = run("simulate --example --out r" + rate + "200");
+  EXPECT_NE(overloaded.out.find("Note: " + overload), std::string::npos) << overloaded.out;
+  EXPECT_NE(text_of(folder_ / "r/manifest.json").find(overload), std::string::npos);
+  EXPECT_EQ(run("simulate --example" + rate + "10").out.find(overload), std::string::npos);
+}
+
 TEST_F(Cli, OutputThatCannotBeWrittenIsAnErrorAndLeavesNothingHalf) {
   write("file", "x");
   const Ended in_the_way = run(std::string(kSmall) + "--out file");
