@@ -394,7 +394,7 @@ void ConfigReader::finish() {
                                            "expected one of " + listed);
     return;
   }
-  if (!missing_.empty()) session_->fail(position_, missing_);
+  finish_missing();
 }
 
 }  // namespace inferscale

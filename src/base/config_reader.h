@@ -132,6 +132,10 @@ class ConfigReader {
   void fail(std::string_view key, std::string_view expected);
   // Every key of the map must have been read by now.
   void finish();
+  // Reports a missing key at once, where the rest of the map can't be read without it.
+  void finish_missing() {
+    if (!missing_.empty()) session_->fail(position_, missing_);
+  }
 
   const std::string& path() const { return path_; }
   // Where this map begins; for a map that is not written, where the map around it begins.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <system_error>
 
 #include "base/config_reader.h"
 #include "base/nearest_word.h"
@@ -130,6 +131,8 @@ int run_command_line(std::vector<std::unique_ptr<Command>>& commands, int argc, 
     return code;
   } catch (const std::bad_alloc&) {
     return print_error({ErrorCode::kIo, "out of memory", ""});
+  } catch (const std::system_error&) {
+    return print_error({ErrorCode::kIo, "standard output could not be written", ""});
   }
 }
 

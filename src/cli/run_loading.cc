@@ -1,6 +1,7 @@
 #include "cli/run_loading.h"
 
 #include "base/edge/yaml_config.h"
+#include "base/number_text.h"
 #include "catalog/readers/hf_config.h"
 #include "cli/example_config.h"
 #include "workload/generated_source.h"
@@ -38,6 +39,23 @@ std::vector<std::string> warnings_of(const LoadedRun& run) {
     warnings.push_back(
         "Sliding-window layers are simulated as full attention: KV use and long-"
         "context decode times are upper bounds.");
+  }
+  const DeploymentConfig& deployment = run.config.deployment;
+  if (deployment.model.native_weight_bits < deployment.shape.weight_bits) {
+    warnings.push_back("The model is published with smaller weights than the " +
+                       number_text(deployment.shape.weight_bits) +
+                       " bits that are simulated: deployment.precision.weights: native takes them "
+                       "as they come.");
+  }
+  if (run.trace && !run.trace->arrival_ns.empty()) {
+    const std::int64_t first = run.trace->arrival_ns.front();
+    const std::int64_t span = run.trace->arrival_ns.back() - first;
+    if (first > span + 60'000'000'000) {
+      warnings.push_back("The trace's first arrival is at " +
+                         number_text(1e-9 * static_cast<double>(first)) +
+                         " s: the deployment idles until then, and rates, means over time and cost "
+                         "count that time.");
+    }
   }
   if (run.trace) {
     for (const std::string& change : run.trace->changes) {

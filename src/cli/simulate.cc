@@ -146,6 +146,14 @@ Result<int> Simulate::run() {
   }
   const RunSummary summary = summarize_run(result.outcomes, *result.gaps, facts_of(*run, result));
   if (const auto warning = overload_warning(summary)) run->warnings.push_back(*warning);
+  if (summary.arrived > 0 && summary.refused == summary.arrived) {
+    run->warnings.push_back("Every request was refused: there are no latencies to report.");
+  }
+  if (result.signals_thinned) {
+    run->warnings.push_back(
+        fmt::format("The run is long: the state was sampled every {} s, not as often as asked for.",
+                    short_number(result.signals_interval.seconds())));
+  }
   if (!out_.empty()) {
     RunRecord record{.manifest = run_manifest(*run, stepwise_, !result.interrupted),
                      .summary = summary_json(summary, run->config.slo),
@@ -173,7 +181,9 @@ Result<void> Simulate::verify(const LoadedRun& run, const SimulationResult& resu
   SimulatorOptions again = options_for(run);
   again.signals_interval = Duration::from_seconds(0.37);
   const std::unique_ptr<RequestSource> requests = run.requests();
-  const SimulationResult second = simulate(again, *run.deployment.latency, *requests, {});
+  const SimulationResult second =
+      simulate(again, *run.deployment.latency, *requests, {.stop = &stop_requested()});
+  if (second.interrupted) return fail(ErrorCode::kInterrupted, "interrupted during the second run");
   const bool same = second.outcomes.size() == result.outcomes.size() &&
                     std::memcmp(second.outcomes.data(), result.outcomes.data(),
                                 result.outcomes.size() * sizeof(Outcome)) == 0;

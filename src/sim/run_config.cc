@@ -10,7 +10,12 @@ ModelSpec read_model(ConfigReader& deployment, const ModelResolver& resolve_mode
       deployment.text("model", std::nullopt,
                       "the model: a name of the catalogue (`inferscale models` lists them) or the "
                       "path of a Hugging Face config.json");
-  if (deployment.is_describing() || name.empty()) return {};
+  if (deployment.is_describing()) return {};
+  if (name.empty()) {
+    // Written as null: the reader reports it as missing, at finish().
+    deployment.finish_missing();
+    return {};
+  }
   const Result<ModelSpec> model = resolve_model(name);
   if (model) return *model;
   deployment.fail("model", model.error().to_string());

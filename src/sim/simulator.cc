@@ -9,6 +9,7 @@
 namespace inferscale {
 namespace {
 
+constexpr std::size_t kMostSamples = 1'000'001;      // odd, so that thinning keeps the last one
 constexpr std::uint64_t kEventsBetweenLooks = 4096;  // at the stop flag and the progress
 
 class Simulation final : public OutcomeSink {
@@ -22,6 +23,7 @@ class Simulation final : public OutcomeSink {
                                   : make_segment_replica(options.replica, latency, *this)),
         checker_(options.replica) {
     result_.outcomes.reserve(source.size());
+    if (options.signals_interval) result_.signals_interval = *options.signals_interval;
   }
 
   SimulationResult run();
@@ -33,6 +35,7 @@ class Simulation final : public OutcomeSink {
   void arrive();
   void sample_until(Instant before);
   void sample(Instant at);
+  void thin_samples();
   bool should_stop() const {
     return control_.stop != nullptr && control_.stop->load(std::memory_order_relaxed);
   }
@@ -88,6 +91,15 @@ void Simulation::sample_until(Instant before) {
   while (next_sample_ < before) sample(next_sample_);
 }
 
+// Keeps the samples at even places: they lie as if they had been taken at twice the interval.
+void Simulation::thin_samples() {
+  std::vector<SignalSample>& samples = result_.signals;
+  for (std::size_t i = 0; 2 * i < samples.size(); ++i) samples[i] = samples[2 * i];
+  samples.resize((samples.size() + 1) / 2);
+  result_.signals_interval = result_.signals_interval * 2;
+  result_.signals_thinned = true;
+}
+
 void Simulation::sample(Instant at) {
   const ReplicaLoad load = replica_->load_at(at);
   result_.signals.push_back({.at = at,
@@ -100,7 +112,8 @@ void Simulation::sample(Instant at) {
                              .finished = finished_,
                              .refused = refused_,
                              .preemptions = replica_->usage().preemptions});
-  next_sample_ = at + *options_.signals_interval;
+  if (result_.signals.size() == kMostSamples) thin_samples();
+  next_sample_ = result_.signals.back().at + result_.signals_interval;
 }
 
 SimulationResult Simulation::run() {

@@ -40,6 +40,10 @@ struct RunControl {
 struct SimulationResult {
   std::vector<Outcome> outcomes;  // by request id, those that arrived
   std::vector<SignalSample> signals;
+  // Whether the samples were too many to keep; then every second one was dropped and the interval
+  // doubled, as often as needed.
+  bool signals_thinned = false;
+  Duration signals_interval;  // between two samples, in the end
   ReplicaUsage usage;
   std::unique_ptr<DurationHistogram> gaps;  // of all tokens
   Instant end;                              // the last event

@@ -240,6 +240,30 @@ TEST_F(Cli, PromptLargerThanTheKvCacheIsRefusedWithItsReason) {
   EXPECT_NE(ended.out.find("0.0 % of all 3 arrivals"), std::string::npos) << ended.out;
 }
 
+TEST_F(Cli, ModelWrittenAsNullIsMissing) {
+  expect_error("simulate --example --set deployment.model=null", "deployment.model: missing");
+}
+
+TEST_F(Cli, LongIdleRunsKeepABoundedNumberOfSamples) {
+  const Ended ended =
+      run("simulate --example --set workload.requests=3000 "
+          "--set workload.arrivals.rate_rps=0.001");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("not as often as asked for"), std::string::npos) << ended.out;
+}
+
+TEST_F(Cli, QuantisedModelsAndLateTracesAreSaid) {
+  EXPECT_NE(run("simulate --example --set workload.requests=20 --set deployment.model=gpt-oss-20b")
+                .out.find("deployment.precision.weights: native"),
+            std::string::npos);
+  write("late.csv", "arrival_time,prompt_tokens,output_tokens\n1700000000,10,2\n1700000001,10,2\n");
+  write("late.yaml",
+        "deployment: {model: llama-3.1-8b, hardware: l4}\nworkload: {trace: {file: late.csv}}\n");
+  const Ended late = run("simulate late.yaml");
+  EXPECT_EQ(late.code, 0) << late.err;
+  EXPECT_NE(late.out.find("idles until then"), std::string::npos) << late.out;
+}
+
 TEST_F(Cli, OverloadIsSaidAndItsAbsenceIsNot) {
   const std::string overload = "Requests came faster than they were served";
   const std::string rate = " --set workload.arrivals.rate_rps=";
