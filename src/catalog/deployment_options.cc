@@ -23,15 +23,12 @@ void read_peaks(ConfigReader& hardware, HardwareSpec& spec) {
                                      .unit = "GiB",
                                      .doc = "memory of one accelerator, as its driver reports it"});
   spec.memory_bandwidth =
-      1e9 * hardware.number("memory_bandwidth_gb_s", {.min = 0,
-                                                      .max = 1e6,
-                                                      .above_min = true,
-                                                      .unit = "GB/s",
-                                                      .doc = "peak bandwidth of that memory"});
+      1e9 * hardware.number(
+                "memory_bandwidth_gb_s",
+                {.min = 1, .max = 1e6, .unit = "GB/s", .doc = "peak bandwidth of that memory"});
   spec.flops_16bit = 1e12 * hardware.number("flops_16bit_tflops",
-                                            {.min = 0,
+                                            {.min = 0.01,
                                              .max = 1e6,
-                                             .above_min = true,
                                              .unit = "TFLOP/s",
                                              .doc = "peak of dense bf16 or fp16 matrix products"});
   spec.flops_8bit =
@@ -44,9 +41,8 @@ void read_peaks(ConfigReader& hardware, HardwareSpec& spec) {
   spec.link_bandwidth =
       1e9 * hardware.number("link_bandwidth_gb_s",
                             {.fallback = 19.0,
-                             .min = 0,
+                             .min = 0.01,
                              .max = 1e5,
-                             .above_min = true,
                              .unit = "GB/s",
                              .doc = "what one accelerator sends to the others of its node; the "
                                     "default is PCIe 4.0 as measured"});
@@ -61,16 +57,14 @@ void read_peaks(ConfigReader& hardware, HardwareSpec& spec) {
 void read_efficiencies(ConfigReader& hardware, HardwareSpec& spec) {
   spec.compute_efficiency = hardware.number(
       "compute_efficiency", {.fallback = 0.5,
-                             .min = 0,
+                             .min = 0.001,
                              .max = 1,
-                             .above_min = true,
                              .doc = "part of the peak FLOP/s that large matrix products reach"});
   spec.memory_efficiency =
       hardware.number("memory_efficiency",
                       {.fallback = 0.65,
-                       .min = 0,
+                       .min = 0.001,
                        .max = 1,
-                       .above_min = true,
                        .doc = "part of the peak bandwidth that reading weights and KV reaches"});
   spec.step_overhead_s =
       1e-3 * hardware.number("step_overhead_ms", {.fallback = 1.0,

@@ -96,7 +96,7 @@ TEST(DeploymentOptions, InlineHardwareIsReadStrictly) {
   hardware_of(deployment({{"hardware.memory_gib", "24"}}), missing);
   ASSERT_TRUE(missing.failed());
   EXPECT_EQ(missing.error().to_string(),
-            "run.yaml:2: hardware.memory_bandwidth_gb_s: missing: expected a number greater than 0 "
+            "run.yaml:2: hardware.memory_bandwidth_gb_s: missing: expected a number of at least 1 "
             "and at most 1000000");
   ConfigSession unknown;
   hardware_of(deployment({{"hardware.memory_gib", "24"}, {"hardware.memory_bandwith_gb_s", "1"}}),
