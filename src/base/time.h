@@ -61,6 +61,10 @@ class Instant {
   std::int64_t ns_ = 0;
 };
 
+// A run ends before this instant (126 years): sums of an instant and a span below it never
+// overflow.
+inline constexpr Instant kEndOfTime = Instant::nanos(4'000'000'000'000'000'000);
+
 // Where the current instant comes from: virtual time in the simulator, a steady clock elsewhere.
 // Code that waits or measures takes a Clock; nothing below it reads the machine's time.
 class Clock {

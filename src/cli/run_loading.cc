@@ -47,6 +47,13 @@ std::vector<std::string> warnings_of(const LoadedRun& run) {
                        " bits that are simulated: deployment.precision.weights: native takes them "
                        "as they come.");
   }
+  const std::optional<KvCapacity>& memory = run.deployment.memory;
+  const BlockCount blocks = run.deployment.replica.kv_blocks;
+  if (!memory || memory->blocks < blocks) {
+    warnings.push_back("deployment.engine.kv_cache_tokens asks for " + std::to_string(blocks) +
+                       " KV blocks; the memory of the accelerators leaves room for " +
+                       std::to_string(memory ? memory->blocks : 0) + ".");
+  }
   if (run.trace && !run.trace->arrival_ns.empty()) {
     const std::int64_t first = run.trace->arrival_ns.front();
     const std::int64_t span = run.trace->arrival_ns.back() - first;

@@ -18,6 +18,7 @@ JsonValue derived_facts(const LoadedRun& run) {
   derived.add("kv_bytes_per_token", run.deployment.kv_bytes_per_token);
   if (run.deployment.memory) {
     const KvCapacity& memory = *run.deployment.memory;
+    // "kv_cache" is what memory leaves for it, also where the configuration gives another size.
     derived.add("bytes_per_accelerator", JsonValue::object()
                                              .add("weights", memory.weight_bytes)
                                              .add("activations", memory.activation_bytes)

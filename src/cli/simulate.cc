@@ -8,6 +8,7 @@
 
 #include "base/edge/output_file.h"
 #include "cli/commands.h"
+#include "cli/example_config.h"
 #include "cli/run_loading.h"
 #include "cli/run_manifest.h"
 #include "cli/terminal.h"
@@ -125,6 +126,8 @@ Result<int> Simulate::run() {
   // Before the work, so that a folder that can't be written costs no time.
   if (!out_.empty()) {
     if (const Result<void> made = make_folder(out_); !made) return std::unexpected(made.error());
+    const Result<void> ours = check_run_folder(out_);
+    if (!ours) return std::unexpected(ours.error());
   }
 
   listen_for_stop();
@@ -135,6 +138,14 @@ Result<int> Simulate::run() {
     result = simulate(options_for(*run), *run->deployment.latency, *requests,
                       {.stop = &stop_requested(),
                        .progress = [&](std::uint64_t arrived) { progress.show(arrived); }});
+  }
+  if (result.beyond_time) {
+    return fail(ErrorCode::kInvalidConfig,
+                fmt::format("the run would last more than {:.0f} years of simulated time: expected "
+                            "shorter steps (deployment.latency, deployment.hardware), fewer tokens "
+                            "or a higher arrival rate",
+                            kEndOfTime.seconds() / (365.25 * 86400)),
+                config_.empty() ? std::string(kExampleConfigName) : config_);
   }
   if (result.interrupted) {
     run->warnings.push_back(

@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/time.h"
@@ -28,7 +29,9 @@ class DecodeSegment {
   Instant start() const { return start_; }
   // When step `steps` has ended; start() for 0.
   Instant time_after(std::int64_t steps) const {
-    return start_ + Duration::nanos(static_cast<std::int64_t>(offset_ns(steps) + 0.5));
+    // Past the end of time one instant is as good as another, but it must be one.
+    const double ns = std::min(offset_ns(steps) + 0.5, static_cast<double>(kEndOfTime.ns()));
+    return start_ + Duration::nanos(static_cast<std::int64_t>(ns));
   }
   // The same from start(), before rounding.
   double offset_ns(std::int64_t steps) const {

@@ -59,7 +59,7 @@ EngineOptions read_engine_options(ConfigReader& deployment) {
        .doc = "most prompt plus requested output tokens of a request, longer ones are refused; "
               "null: the model's context length"});
   options.max_queued = engine.optional_integer(
-      "max_queued", {.min = 0,
+      "max_queued", {.min = 1,
                      .max = 1'000'000'000,
                      .unit = "requests",
                      .doc = "most waiting requests, more are refused; null: unlimited"});

@@ -38,6 +38,19 @@ Result<void> remove_old(const std::string& path) {
   return {};
 }
 
+std::string path_in(const std::string& folder, std::string_view name) {
+  return folder + "/" + std::string(name);
+}
+
+// Removes what an earlier run left; the page was made from it.
+Result<void> remove_run(const std::string& folder) {
+  for (const std::string_view name :
+       {kManifestFile, kSummaryFile, kOutcomesFile, kSignalsFile, kReportFile}) {
+    if (Result<void> removed = remove_old(path_in(folder, name)); !removed) return removed;
+  }
+  return {};
+}
+
 std::string manifest_text(const JsonValue& facts) {
   CHECK(facts.is_object()) << "the manifest must be an object";
   JsonValue manifest = JsonValue::object();
@@ -64,21 +77,49 @@ Result<void> write_signals(const std::string& path, std::span<const SignalSample
                      [&](std::string& out, std::size_t i) { append_signal_line(out, signals[i]); });
 }
 
-Result<void> write_run_folder(const std::string& folder, const RunRecord& record) {
-  if (Result<void> made = make_folder(folder); !made) return made;
-  const auto path = [&](std::string_view name) { return folder + "/" + std::string(name); };
-  for (const std::string_view name : {kManifestFile, kSummaryFile, kOutcomesFile, kSignalsFile}) {
-    if (Result<void> removed = remove_old(path(name)); !removed) return removed;
-  }
+namespace {
+
+// The manifest last: a folder with a manifest is whole.
+Result<void> write_run(const std::string& folder, const RunRecord& record) {
   if (record.with_outcomes) {
     const auto written =
-        write_outcomes(path(kOutcomesFile), record.outcomes, record.slo, record.carried);
+        write_outcomes(path_in(folder, kOutcomesFile), record.outcomes, record.slo, record.carried);
     if (!written) return written;
   }
-  if (auto written = write_signals(path(kSignalsFile), record.signals); !written) return written;
-  auto written = write_file(path(kSummaryFile), record.summary.indented_text());
+  Result<void> written = write_signals(path_in(folder, kSignalsFile), record.signals);
   if (!written) return written;
-  return write_file(path(kManifestFile), manifest_text(record.manifest));
+  written = write_file(path_in(folder, kSummaryFile), record.summary.indented_text());
+  if (!written) return written;
+  return write_file(path_in(folder, kManifestFile), manifest_text(record.manifest));
+}
+
+}  // namespace
+
+Result<void> check_run_folder(const std::string& folder) {
+  const std::filesystem::path path(folder);
+  std::error_code error;
+  if (std::filesystem::exists(path / kManifestFile, error)) return {};
+  for (const std::string_view name : {kSummaryFile, kOutcomesFile, kSignalsFile}) {
+    if (!std::filesystem::exists(path / name, error)) continue;
+    return fail(ErrorCode::kInvalidConfig,
+                "holds '" + std::string(name) + "' and no " + std::string(kManifestFile) +
+                    ", so it is not a run folder: expected another folder, or one without " +
+                    std::string(name),
+                folder);
+  }
+  return {};
+}
+
+Result<void> write_run_folder(const std::string& folder, const RunRecord& record) {
+  if (Result<void> made = make_folder(folder); !made) return made;
+  const Result<FolderLock> lock = FolderLock::take(folder);
+  if (!lock) return std::unexpected(lock.error());
+  if (Result<void> ours = check_run_folder(folder); !ours) return ours;
+  if (Result<void> removed = remove_run(folder); !removed) return removed;
+  Result<void> written = write_run(folder, record);
+  // What was written is ours, and without a manifest of no use to anybody.
+  if (!written) static_cast<void>(remove_run(folder));
+  return written;
 }
 
 }  // namespace inferscale

@@ -10,8 +10,14 @@
 
 namespace inferscale {
 
-// Makes the folder when it is not there and replaces what an earlier run left in it. The manifest
-// is removed first and written last: a folder with a manifest is whole.
+// Whether a run may be written to the folder: not where files of these names stand that no run
+// wrote. A folder that does not exist is fine.
+Result<void> check_run_folder(const std::string& folder);
+
+// Makes the folder when it is not there and replaces what an earlier run left in it, its report
+// page included; refuses what check_run_folder() refuses. The manifest is removed first and
+// written last: a folder with a manifest is whole. Processes that write to one folder take turns;
+// a run that can't be written whole leaves none of its files.
 Result<void> write_run_folder(const std::string& folder, const RunRecord& record);
 
 // The files alone. Cost: under a microsecond a line, memory for one buffer.

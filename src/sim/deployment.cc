@@ -5,20 +5,16 @@ namespace inferscale {
 Result<Deployment> derive_deployment(const DeploymentConfig& config, const Slo& slo) {
   const EngineOptions& engine = config.engine;
   Deployment deployment;
-  BlockCount blocks = 0;
-  if (engine.kv_cache_tokens) {
-    blocks = *engine.kv_cache_tokens / engine.kv_block_tokens;
-  } else {
-    const Result<KvCapacity> capacity =
-        kv_capacity(config.model, config.hardware, config.shape,
-                    {.gpu_memory_utilization = engine.gpu_memory_utilization,
-                     .kv_block_tokens = engine.kv_block_tokens,
-                     .max_num_batched_tokens = engine.max_num_batched_tokens,
-                     .max_num_seqs = engine.max_num_seqs});
-    if (!capacity) return std::unexpected(capacity.error());
-    deployment.memory = *capacity;
-    blocks = capacity->blocks;
-  }
+  const Result<KvCapacity> capacity =
+      kv_capacity(config.model, config.hardware, config.shape,
+                  {.gpu_memory_utilization = engine.gpu_memory_utilization,
+                   .kv_block_tokens = engine.kv_block_tokens,
+                   .max_num_batched_tokens = engine.max_num_batched_tokens,
+                   .max_num_seqs = engine.max_num_seqs});
+  if (capacity) deployment.memory = *capacity;
+  if (!capacity && !engine.kv_cache_tokens) return std::unexpected(capacity.error());
+  const BlockCount blocks =
+      engine.kv_cache_tokens ? *engine.kv_cache_tokens / engine.kv_block_tokens : capacity->blocks;
   deployment.replica = {.scheduler = engine.scheduler,
                         .max_num_seqs = engine.max_num_seqs,
                         .max_num_batched_tokens = engine.max_num_batched_tokens,

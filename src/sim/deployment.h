@@ -16,7 +16,8 @@ namespace inferscale {
 struct Deployment {
   ReplicaOptions replica;
   std::unique_ptr<LatencyModel> latency;
-  // How the KV cache follows from memory; not set where the configuration gives its size.
+  // How a KV cache follows from memory, whatever size the configuration gives; not set where the
+  // model does not fit (the configuration then gives the size, or there is no deployment).
   std::optional<KvCapacity> memory;
   double kv_bytes_per_token = 0;  // over all accelerators of the replica
   std::int64_t accelerators = 1;

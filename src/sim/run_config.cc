@@ -52,7 +52,7 @@ OutputOptions read_output(ConfigReader& root) {
        .max = 1e6,
        .unit = "s",
        .doc = "time between two rows of signals.jsonl, which says how full the replica is; null: "
-              "not written"});
+              "none are taken"});
   if (interval) options.signals_interval = Duration::from_seconds(*interval);
   output.finish();
   return options;

@@ -73,6 +73,10 @@ bool Simulation::step() {
   const Instant wake = replica_->next_wake();
   const Instant now = std::min(arrival, wake);
   if (now == Instant::never()) return false;
+  if (now >= kEndOfTime) {
+    result_.beyond_time = true;
+    return false;
+  }
   if (options_.signals_interval) sample_until(now);
   clock_.advance_to(now);
   ++result_.events;
@@ -127,17 +131,18 @@ SimulationResult Simulation::run() {
     }
   }
   result_.end = clock_.now();
+  const bool cut_short = result_.interrupted || result_.beyond_time;
   // The series ends with the first sample that sees the last event; a run that was cut short ends
   // with the last one before it, since the replica can't be asked about a time it has not reached.
   if (options_.signals_interval) {
     sample_until(result_.end);
-    if (!result_.interrupted) sample(next_sample_);
+    if (!cut_short) sample(next_sample_);
   }
   replica_->flush();
   result_.usage = replica_->usage();
   result_.gaps = std::make_unique<DurationHistogram>(replica_->gaps());
   if (options_.verify) {
-    checker_.on_end(result_.outcomes, !result_.interrupted);
+    checker_.on_end(result_.outcomes, !cut_short);
     result_.violations = checker_.violations();
   }
   return std::move(result_);

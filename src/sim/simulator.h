@@ -47,6 +47,7 @@ struct SimulationResult {
   ReplicaUsage usage;
   std::unique_ptr<DurationHistogram> gaps;  // of all tokens
   Instant end;                              // the last event
+  bool beyond_time = false;  // an event lies past kEndOfTime: the run stopped before it
   bool interrupted = false;  // stopped from outside: what had finished is in `outcomes`
   std::uint64_t events = 0;
   std::vector<std::string>

@@ -264,6 +264,59 @@ TEST_F(Cli, QuantisedModelsAndLateTracesAreSaid) {
   EXPECT_NE(late.out.find("idles until then"), std::string::npos) << late.out;
 }
 
+TEST_F(Cli, RunsBeyondTheEndOfTimeAreAnErrorNotACrash) {
+  const std::string endless =
+      "simulate --example --set workload.requests=3 --set deployment.engine.max_model_len=1e8 "
+      "--set deployment.engine.kv_cache_tokens=1e9 "
+      "--set 'deployment.latency={model: linear, step_us: 1e9}' "
+      "--set 'workload.output_tokens={distribution: constant, value: 10000000}'";
+  expect_error(endless, "more than 127 years of simulated time");
+  expect_error(endless +
+                   " --stepwise --set workload.arrivals.rate_rps=0.001 "
+                   "--set deployment.latency.prefill_scale=1000 "
+                   "--set deployment.latency.step_us=1e9 "
+                   "--set 'workload.prompt_tokens={distribution: constant, value: 9000000}' "
+                   "--set deployment.latency.prefill_us_per_token=1e9",
+               "more than 127 years of simulated time");
+}
+
+TEST_F(Cli, FilesThatNoRunWroteAreLeftAlone) {
+  fs::create_directory(folder_ / "mine");
+  write("mine/summary.json", "my own");
+  expect_error(std::string(kSmall) + "--out mine", "mine: holds 'summary.json' and no manifest");
+  EXPECT_EQ(text_of(folder_ / "mine/summary.json"), "my own");
+}
+
+TEST_F(Cli, ARunReplacesTheOneBeforeAndItsPage) {
+  ASSERT_EQ(run(std::string(kSmall) + "--out r").code, 0);
+  ASSERT_EQ(run("report r").code, 0);
+  ASSERT_EQ(run(std::string(kSmall) + "--out r --set seed=7").code, 0);
+  EXPECT_FALSE(fs::exists(folder_ / "r/report.html"));
+  EXPECT_EQ(run("report r").code, 0);
+}
+
+TEST_F(Cli, TwoRunsThatWriteOneFolderLeaveAWholeOne) {
+  for (int trial = 0; trial < 4; ++trial) {
+    const Ended ended = run("--version; for seed in 1 2 3; do '" INFERSCALE_BINARY
+                            "' simulate --example --set "
+                            "workload.requests=$((2000 * seed)) --set seed=$seed --out r "
+                            ">/dev/null & pids=\"$pids $!\"; "
+                            "done; for pid in $pids; do wait $pid || exit 9; done");
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    // The reader checks that the outcomes are as many as the summary says.
+    EXPECT_EQ(run("report r").code, 0);
+  }
+}
+
+TEST_F(Cli, KvCacheLargerThanMemoryIsSaid) {
+  const std::string note = "the memory of the accelerators leaves room for";
+  const std::string size = std::string(kSmall) + "--set deployment.engine.kv_cache_tokens=";
+  EXPECT_NE(run(size + "1e9").out.find(note), std::string::npos);
+  EXPECT_NE(run(size + "1e9 --set deployment.model=deepseek-v3").out.find(note + " 0"),
+            std::string::npos);
+  EXPECT_EQ(run(size + "100000").out.find(note), std::string::npos);
+}
+
 TEST_F(Cli, OverloadIsSaidAndItsAbsenceIsNot) {
   const std::string overload = "Requests came faster than they were served";
   const std::string rate = " --set workload.arrivals.rate_rps=";

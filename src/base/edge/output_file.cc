@@ -1,6 +1,7 @@
 #include "base/edge/output_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,6 +56,22 @@ Result<void> make_folder(const std::string& path) {
     return fail(ErrorCode::kIo, "cannot make the folder: '" + *file + "' is a file", path);
   }
   return fail(ErrorCode::kIo, "cannot make the folder: " + error.message(), path);
+}
+
+Result<FolderLock> FolderLock::take(const std::string& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return refused(folder, "cannot be opened", errno);
+  FolderLock lock(descriptor);
+  int status = 0;
+  do {
+    status = ::flock(descriptor, LOCK_EX);
+  } while (status != 0 && errno == EINTR);
+  if (status != 0) return refused(folder, "cannot be locked", errno);
+  return lock;
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 struct OutputFile::State {

@@ -14,6 +14,22 @@ namespace inferscale {
 // Makes the folder (and those above it) if it is not there. Errors: permission, a file in the way.
 Result<void> make_folder(const std::string& path);
 
+// Keeps other processes that ask for the same lock out of a folder until the object goes; waits for
+// its turn. Ends with the process, so it never stays behind.
+class FolderLock {
+ public:
+  static Result<FolderLock> take(const std::string& folder);
+  FolderLock(FolderLock&& other) noexcept : descriptor_(other.descriptor_) {
+    other.descriptor_ = -1;
+  }
+  FolderLock& operator=(FolderLock&&) = delete;
+  ~FolderLock();
+
+ private:
+  explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_;
+};
+
 // A file under construction: written to `path` + ".partial", renamed to `path` by finish(). What
 // was not finished is removed when the object goes. A device or a pipe (/dev/stdout) is written
 // directly, and a symbolic link stays: the file that it names is replaced. Buffered; append() may

@@ -13,7 +13,8 @@ namespace {
 constexpr int kPlotColumns = 64;
 
 std::string percent(double fraction) {
-  // Never rounds up to "all" what is not all.
+  // Never rounds to "all" what is not all, nor to "none" what is some.
+  if (fraction > 0 && fraction < 0.0005) return "< 0.1 %";
   if (fraction < 1 && fraction > 0.9999) return "99.99 %";
   return fmt::format("{:.{}f} %", 100.0 * fraction, fraction > 0.99 && fraction < 1 ? 2 : 1);
 }
