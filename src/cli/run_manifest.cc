@@ -14,7 +14,7 @@ JsonValue derived_facts(const LoadedRun& run) {
   derived.add("latency_model", run.deployment.latency->name());
   derived.add("max_model_len", replica.max_model_len);
   derived.add("kv_blocks", replica.kv_blocks);
-  derived.add("kv_tokens", replica.kv_blocks * replica.kv_block_tokens);
+  derived.add("kv_tokens", replica.kv_blocks * replica.layout.block_tokens);
   derived.add("kv_bytes_per_token", run.deployment.kv_bytes_per_token);
   if (run.deployment.memory) {
     const KvCapacity& memory = *run.deployment.memory;

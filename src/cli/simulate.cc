@@ -55,7 +55,7 @@ SummaryContext context_of(const LoadedRun& run, const RunSummary& summary) {
                   : std::string()),
           .slo = run.config.slo,
           .kv_blocks = replica.kv_blocks,
-          .kv_block_tokens = replica.kv_block_tokens,
+          .kv_block_tokens = replica.layout.block_tokens,
           .max_num_seqs = replica.max_num_seqs,
           .accelerators = run.deployment.accelerators};
 }

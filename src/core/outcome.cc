@@ -10,6 +10,8 @@ std::string_view status_name(OutcomeStatus status) {
       return "finished";
     case OutcomeStatus::kRefused:
       return "refused";
+    case OutcomeStatus::kLost:
+      return "lost";
   }
   return "unknown";
 }

@@ -1,6 +1,6 @@
 // What became of a request: its timestamps and the verdict on its token gaps.
 //
-// One `Outcome` is kept for each request of a run, so it is small (56 bytes). Timestamps follow
+// One `Outcome` is kept for each request of a run, so it is small (64 bytes). Timestamps follow
 // the order arrival, start, first token, finish; those that never came are `Instant::never()`.
 
 #pragma once
@@ -16,6 +16,7 @@ enum class OutcomeStatus : std::uint8_t {
   kUnfinished,  // still waiting or running when the run ended
   kFinished,    // every token was generated
   kRefused,     // never taken up; the reason says why
+  kLost,        // its replica failed, and it was not tried again
 };
 
 enum class RefusalReason : std::uint8_t {
@@ -37,6 +38,9 @@ struct Outcome {
   Duration itl_max;
   std::uint32_t prompt_tokens = 0;
   std::uint32_t output_tokens = 0;
+  // Prompt tokens that its first admission found in a prefix cache and did not compute.
+  std::uint32_t cached_tokens = 0;
+  std::uint32_t replica = 0;          // that finished it, or had it last; index in the fleet
   std::uint32_t gaps_over_limit = 0;  // gaps longer than the SLO's ITL limit; 0 when there is none
   std::uint16_t preemptions = 0;      // saturates at 65535
   OutcomeStatus status = OutcomeStatus::kUnfinished;
@@ -55,6 +59,6 @@ struct Outcome {
   }
 };
 
-static_assert(sizeof(Outcome) == 56);
+static_assert(sizeof(Outcome) == 64);
 
 }  // namespace inferscale

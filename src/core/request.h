@@ -1,4 +1,9 @@
 // A request: one call of the model, as it arrives.
+//
+// `content` names the parts of the prompt that other requests may share, from its start. A piece's
+// key stands for the whole prompt up to and including the piece: equal keys mean equal prompts so
+// far. Tokens after the last piece belong to this request alone. The pieces are owned by the
+// request's source and stay where they are until the run ends.
 
 #pragma once
 
@@ -12,6 +17,11 @@ using RequestId = std::uint32_t;  // dense, from 0, in the order of arrival
 using TokenCount = std::int64_t;  // tokens, sums of tokens
 using BlockCount = std::int64_t;  // KV blocks of `kv_block_tokens` tokens each
 
+struct ContentPiece {
+  std::uint64_t key = 0;
+  std::uint32_t tokens = 0;
+};
+
 struct Request {
   RequestId id = 0;
   std::uint32_t prompt_tokens = 0;  // at least 1
@@ -22,6 +32,20 @@ struct Request {
   // Workloads that state one length generate exactly what was asked for.
   std::uint32_t max_tokens = 0;
   Instant arrival;
+
+  const ContentPiece* content = nullptr;
+  std::uint32_t content_pieces = 0;
+  // The answer will be part of a later prompt: content[content_pieces] is then its piece.
+  bool output_is_content = false;
+  std::uint8_t slo_class = 0;      // index of its SLO class; 0 where there are none
+  std::int32_t priority = 0;       // higher is better
+  std::uint32_t tenant = kNobody;  // dense indices, or nobody
+  std::uint32_t session = kNobody;
+  // Of the one prefix that the workload shares (`workload.shared_prefix`), the tokens that its
+  // prompt begins with; 0 when it does not.
+  std::uint32_t shared_prefix_tokens = 0;
+
+  static constexpr std::uint32_t kNobody = UINT32_MAX;
 };
 
 }  // namespace inferscale

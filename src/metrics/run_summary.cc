@@ -20,6 +20,9 @@ void count_endings(std::span<const Outcome> outcomes, const Slo& slo, RunSummary
         if (outcome.reason == RefusalReason::kExceedsModelLen) ++summary.refused_model_len;
         if (outcome.reason == RefusalReason::kQueueFull) ++summary.refused_queue_full;
         continue;
+      case OutcomeStatus::kLost:
+        ++summary.lost;
+        continue;
       case OutcomeStatus::kFinished:
         break;
     }

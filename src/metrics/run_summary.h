@@ -36,6 +36,7 @@ struct RunSummary {
   std::int64_t finished = 0;
   std::int64_t refused = 0;
   std::int64_t unfinished = 0;
+  std::int64_t lost = 0;  // with a replica that failed
   std::int64_t refused_kv = 0;  // by reason
   std::int64_t refused_model_len = 0;
   std::int64_t refused_queue_full = 0;

@@ -10,9 +10,11 @@
 namespace inferscale {
 namespace {
 
-class OutcomeMap final : public OutcomeSink {
+class OutcomeMap final : public ReplicaSink {
  public:
   void record(RequestId id, const Outcome& outcome) override { outcomes[id] = outcome; }
+  void prefilled(const Handoff&) override {}
+  void reserved(RequestId, Instant) override {}
   std::map<RequestId, Outcome> outcomes;
 };
 
@@ -33,17 +35,19 @@ class FlushTest : public testing::TestWithParam<bool> {
   OutcomeMap sink_;
   ReplicaOptions options_{
       .kv_blocks = 100, .max_model_len = 1000, .itl_limit = Duration::nanos(500)};
-  std::unique_ptr<Replica> replica_ = GetParam() ? make_stepwise_replica(options_, *latency_, sink_)
-                                                 : make_segment_replica(options_, *latency_, sink_);
+  DurationHistogram gaps_;
+  const ReplicaSurroundings surroundings_{.latency = *latency_, .sink = sink_, .gaps = gaps_};
+  std::unique_ptr<Replica> replica_ = GetParam() ? make_stepwise_replica(options_, surroundings_)
+                                                 : make_segment_replica(options_, surroundings_);
 };
 
 TEST_P(FlushTest, AGapThatHasNotEndedIsNotCounted) {
   replica_->enqueue(request(0, 5, Instant()));
   wake();  // the prefill starts
   wake();  // it ends with the first token, and decoding starts
-  EXPECT_EQ(replica_->gaps().total(), 0);
+  EXPECT_EQ(gaps_.total(), 0);
   replica_->flush();
-  EXPECT_EQ(replica_->gaps().total(), 0);
+  EXPECT_EQ(gaps_.total(), 0);
   const Outcome& outcome = sink_.outcomes[0];
   EXPECT_EQ(outcome.status, OutcomeStatus::kUnfinished);
   EXPECT_EQ(outcome.first_token.ns(), 1000);
@@ -69,8 +73,8 @@ TEST_P(FlushTest, APrefillingRequestHasNoGapsOfTheOneBefore) {
 
 TEST_P(FlushTest, WaitingRequestsAreUnfinishedToo) {
   options_.max_num_seqs = 1;
-  replica_ = GetParam() ? make_stepwise_replica(options_, *latency_, sink_)
-                        : make_segment_replica(options_, *latency_, sink_);
+  replica_ = GetParam() ? make_stepwise_replica(options_, surroundings_)
+                        : make_segment_replica(options_, surroundings_);
   for (RequestId id = 0; id < 3; ++id) replica_->enqueue(request(id, 5, Instant()));
   wake();
   replica_->flush();

@@ -31,8 +31,9 @@ struct GapRecord {
 
 class GapTracker {
  public:
-  // Without a limit no gap is ever over it.
-  explicit GapTracker(std::optional<Duration> limit) : limit_(limit) {}
+  // Without a limit no gap is ever over it. `population` outlives the tracker.
+  GapTracker(std::optional<Duration> limit, DurationHistogram& population)
+      : limit_(limit), population_(population) {}
 
   // A gap of one sequence alone.
   void judge(Duration gap, GapRecord& record);
@@ -50,8 +51,6 @@ class GapTracker {
   void forget_before(std::int64_t oldest_mark);
   bool wants_forgetting(std::size_t running) const { return peaks_.size() > 64 + 2 * running; }
 
-  const DurationHistogram& population() const { return population_; }
-
  private:
   struct Peak {
     std::int64_t time;  // the index of the entry, counted from the start
@@ -63,7 +62,7 @@ class GapTracker {
   std::int64_t over_total_ = 0;
   std::int64_t time_ = 0;
   std::vector<Peak> peaks_;
-  DurationHistogram population_;
+  DurationHistogram& population_;  // takes every gap; outlives the tracker
 };
 
 }  // namespace inferscale

@@ -20,7 +20,8 @@ struct Watcher {
 TEST(GapTracker, EachSequenceGetsItsOwnCountAndMaximum) {
   const Duration limit = Duration::nanos(500);
   RandomStream random(11, "gaps");
-  GapTracker tracker(limit);
+  DurationHistogram population;
+  GapTracker tracker(limit, population);
   std::vector<Watcher> inside;
   for (int event = 0; event < 20'000; ++event) {
     const std::uint64_t kind = random.below(10);
@@ -54,7 +55,8 @@ TEST(GapTracker, EachSequenceGetsItsOwnCountAndMaximum) {
 }
 
 TEST(GapTracker, FallingGapsAreForgottenWhenNoOneCanAskForThem) {
-  GapTracker tracker(std::nullopt);
+  DurationHistogram population;
+  GapTracker tracker(std::nullopt, population);
   GapRecord record;
   for (std::int64_t i = 0; i < 1000; ++i) tracker.add(Duration::nanos(5000 - i), 1);
   EXPECT_TRUE(tracker.wants_forgetting(1));

@@ -10,7 +10,8 @@ RefusalReason refusal_of(const ReplicaOptions& options, const Request& request,
   if (longest > options.max_model_len) return RefusalReason::kExceedsModelLen;
   // The last token is never written to the cache, except where its place is reserved all the same.
   const TokenCount cached = options.scheduler == SchedulerKind::kStaticFcfs ? longest : longest - 1;
-  if (cached > options.kv_blocks * options.kv_block_tokens) return RefusalReason::kExceedsKvCache;
+  if (cached > options.kv_blocks * options.layout.block_tokens)
+    return RefusalReason::kExceedsKvCache;
   if (options.max_queued && waiting >= *options.max_queued) return RefusalReason::kQueueFull;
   return RefusalReason::kNone;
 }

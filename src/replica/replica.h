@@ -6,9 +6,15 @@
 // wake-up first ends the step, then admits, then starts the next step.
 //
 //   waiting --admitted--> prefilling --first token--> decoding --last token--> finished
-//      ^                                                 |
-//      +---------------- preempted (KV blocks ran out) <-+
+//      ^                      |                          |
+//      +----------------------+- preempted (no blocks) <-+
 //   at arrival: refused, when it can never be served or the queue is full
+//
+// In a prefill/decode split a replica plays one role. A prefill replica hands a sequence over at
+// its first token and keeps its blocks until release(). A decode replica takes handed-over
+// sequences with enqueue_handoff(): at a boundary, when a place and the blocks for the prompt are
+// there, it admits one and says so (`reserved`), the owner moves the KV cache, and from the first
+// boundary after transferred() on the sequence decodes. One that it preempts it prefills itself.
 //
 // Two implementations give the same timestamps to the nanosecond. `make_segment_replica` advances
 // from one change of batch membership to the next: its cost grows with requests.
@@ -19,32 +25,67 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/duration_histogram.h"
 #include "core/outcome.h"
 #include "core/request.h"
 #include "replica/batch_scheduler.h"
+#include "replica/kv_layout.h"
 #include "replica/latency/latency_model.h"
 
 namespace inferscale {
 
+enum class ReplicaRole : std::uint8_t { kWhole, kPrefill, kDecode };
+
+// How long a request will keep a replica busy, as far as one can say without looking at the batch:
+// remaining prompt x prefill_ns_per_token + remaining requested output x decode_ns_per_token.
+struct ServiceEstimate {
+  double prefill_ns_per_token = 0;
+  double decode_ns_per_token = 0;
+};
+
 struct ReplicaOptions {
   SchedulerKind scheduler = SchedulerKind::kContinuousFcfs;
+  ReplicaRole role = ReplicaRole::kWhole;
+  std::uint32_t index = 0;                   // in the fleet, for Outcome::replica
   std::int64_t max_num_seqs = 256;           // most sequences in the batch
-  TokenCount max_num_batched_tokens = 8192;  // most prompt tokens in one prefill step
-  std::int64_t kv_block_tokens = 16;
-  BlockCount kv_blocks = 0;                // REQUIRES: at least 1
+  TokenCount max_num_batched_tokens = 8192;  // most tokens in one step that prefills
+  // Most prompt tokens of one sequence in one mixed step; 0: as many as the step has room for.
+  TokenCount long_prefill_token_threshold = 0;
+  bool by_priority = false;  // higher Request::priority first, where the scheduler knows it
+  KvLayout layout;
+  BlockCount kv_blocks = 0;         // REQUIRES: at least 1
+  BlockCount watermark_blocks = 0;  // stay free at an admission, unless the batch is empty
+  bool prefix_caching = false;      // finished and preempted sequences leave their blocks readable
+  TokenCount shared_prefix_tokens = 0;     // of the one prefix that is always in the cache
   TokenCount max_model_len = 0;            // most prompt plus requested output tokens
   std::optional<std::int64_t> max_queued;  // most waiting requests; unlimited when not set
   std::optional<Duration> itl_limit;       // for Outcome::gaps_over_limit
+  std::optional<Duration> e2e_limit;       // the deadline that slack is reckoned from
+  ServiceEstimate service;                 // for schedulers that order by it
 };
 
-// Takes what the replica reports. Called for each request once, with a terminal status; and by
-// flush() for those still in the replica, as unfinished.
-class OutcomeSink {
+// A sequence on its way from a prefill replica to a decode replica.
+struct Handoff {
+  Request request;
+  Instant start;
+  Instant first_token;
+  std::uint32_t cached_tokens = 0;  // prompt tokens that the prefill replica did not compute
+  std::uint32_t preemptions = 0;
+  std::uint32_t ticket = 0;  // for release() of the replica that it comes from
+};
+
+// Takes what the replica reports, during enqueue(), wake() and flush().
+class ReplicaSink {
  public:
-  virtual ~OutcomeSink() = default;
+  virtual ~ReplicaSink() = default;
+  // The end of a request, once for each: finished, refused; by flush(), unfinished.
   virtual void record(RequestId id, const Outcome& outcome) = 0;
+  // A prefill replica has the first token of a request that needs more.
+  virtual void prefilled(const Handoff& handoff) = 0;
+  // A decode replica keeps a place and blocks for the sequence.
+  virtual void reserved(RequestId id, Instant now) = 0;
 };
 
 // What is going on at one instant.
@@ -52,6 +93,9 @@ struct ReplicaLoad {
   std::int64_t queue_depth = 0;  // waiting, preempted ones included
   std::int64_t running = 0;      // prefilling or decoding
   BlockCount kv_blocks_held = 0;
+  // Prompt tokens still to be computed and requested output tokens still to come, of all in it:
+  // what a router without knowledge of the true lengths would count.
+  TokenCount tokens_in_flight = 0;
 };
 
 // Sums over the time simulated so far.
@@ -63,7 +107,9 @@ struct ReplicaUsage {
   std::int64_t running_peak = 0;
   std::int64_t queue_peak = 0;
   std::int64_t preemptions = 0;
-  std::int64_t recomputed_tokens = 0;  // tokens prefilled again after a preemption
+  std::int64_t recomputed_tokens = 0;        // tokens prefilled again after a preemption
+  std::int64_t prompt_tokens_looked_up = 0;  // at first admissions, with a prefix cache
+  std::int64_t prompt_tokens_cached = 0;     // of these, found there
   std::int64_t prefill_steps = 0;
   std::int64_t decode_steps = 0;
   std::int64_t segments = 0;  // jumps that the decode steps were taken in
@@ -78,12 +124,23 @@ class Replica {
   virtual Instant next_wake() const = 0;
   // REQUIRES: now == next_wake().
   virtual void wake(Instant now) = 0;
+
+  // Decode role: a sequence whose KV cache is on a prefill replica.
+  // REQUIRES: `now` is at most next_wake(), as for the two below.
+  virtual void enqueue_handoff(const Handoff& handoff, Instant now) = 0;
+  // Decode role: the KV cache of a reserved sequence has arrived.
+  virtual void transferred(RequestId id, Instant now) = 0;
+  // Prefill role: the KV cache of a handed-over sequence is no longer needed.
+  virtual void release(std::uint32_t ticket, Instant now) = 0;
+
+  // The replica breaks down at `now`: everything in it is gone, its cache too, and it is as new.
+  // Returns those that were waiting or running, in order of id. Handed-over sequences whose blocks
+  // it kept are not among them: their tickets are void.
+  virtual std::vector<Request> fail(Instant now) = 0;
   // The state at `now`, from the last wake-up to next_wake() (excluded).
   virtual ReplicaLoad load_at(Instant now) const = 0;
   // Sums up to the last wake-up.
   virtual const ReplicaUsage& usage() const = 0;
-  // All gaps between consecutive tokens of all sequences so far.
-  virtual const DurationHistogram& gaps() const = 0;
   // Records those still waiting or running as unfinished. The replica is not used afterwards.
   virtual void flush() = 0;
   // The invariants that can be checked from inside: free and held blocks add up, the batch is
@@ -91,11 +148,18 @@ class Replica {
   virtual const char* broken_invariant() const = 0;
 };
 
-// `latency` and `sink` outlive the replica.
+// What a replica works with; all outlive it. `gaps` takes the gaps between consecutive tokens of
+// all sequences; replicas may share one.
+struct ReplicaSurroundings {
+  const LatencyModel& latency;
+  ReplicaSink& sink;
+  DurationHistogram& gaps;
+};
+
 std::unique_ptr<Replica> make_segment_replica(const ReplicaOptions& options,
-                                              const LatencyModel& latency, OutcomeSink& sink);
+                                              const ReplicaSurroundings& surroundings);
 std::unique_ptr<Replica> make_stepwise_replica(const ReplicaOptions& options,
-                                               const LatencyModel& latency, OutcomeSink& sink);
+                                               const ReplicaSurroundings& surroundings);
 
 // Why a request can't be taken up at all; kNone when it can. `waiting` counts the queue before it.
 RefusalReason refusal_of(const ReplicaOptions& options, const Request& request,

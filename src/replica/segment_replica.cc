@@ -28,13 +28,13 @@ namespace {
 
 class SegmentReplica final : public Replica {
  public:
-  SegmentReplica(const ReplicaOptions& options, const LatencyModel& latency, OutcomeSink& sink)
+  SegmentReplica(const ReplicaOptions& options, const ReplicaSurroundings& surroundings)
       : options_(options),
-        latency_(latency),
-        sink_(sink),
+        latency_(surroundings.latency),
+        sink_(surroundings.sink),
         scheduler_(make_scheduler(options.scheduler, options.max_num_seqs)),
-        blocks_(options.kv_blocks, options.kv_block_tokens),
-        gaps_(options.itl_limit),
+        blocks_(options.kv_blocks, options.layout.block_tokens),
+        gaps_(options.itl_limit, surroundings.gaps),
         finishing_(static_cast<size_t>(options.max_num_seqs)) {}
 
   void enqueue(const Request& request) override;
@@ -42,7 +42,10 @@ class SegmentReplica final : public Replica {
   void wake(Instant now) override;
   ReplicaLoad load_at(Instant now) const override;
   const ReplicaUsage& usage() const override { return usage_; }
-  const DurationHistogram& gaps() const override { return gaps_.population(); }
+  void enqueue_handoff(const Handoff&, Instant) override { CHECK(false) << "no roles yet"; }
+  void transferred(RequestId, Instant) override { CHECK(false) << "no roles yet"; }
+  void release(std::uint32_t, Instant) override { CHECK(false) << "no roles yet"; }
+  std::vector<Request> fail(Instant) override { return {}; }
   void flush() override;
   const char* broken_invariant() const override;
 
@@ -72,7 +75,7 @@ class SegmentReplica final : public Replica {
 
   const ReplicaOptions options_;
   const LatencyModel& latency_;
-  OutcomeSink& sink_;
+  ReplicaSink& sink_;
   std::unique_ptr<BatchScheduler> scheduler_;
   WaitingQueue waiting_;
   KvBlocks blocks_;
@@ -384,8 +387,8 @@ bool SegmentReplica::skips_head() const {
 }  // namespace
 
 std::unique_ptr<Replica> make_segment_replica(const ReplicaOptions& options,
-                                              const LatencyModel& latency, OutcomeSink& sink) {
-  return std::make_unique<SegmentReplica>(options, latency, sink);
+                                              const ReplicaSurroundings& surroundings) {
+  return std::make_unique<SegmentReplica>(options, surroundings);
 }
 
 }  // namespace inferscale

@@ -25,18 +25,22 @@ struct Member {
 
 class StepwiseReplica final : public Replica {
  public:
-  StepwiseReplica(const ReplicaOptions& options, const LatencyModel& latency, OutcomeSink& sink)
+  StepwiseReplica(const ReplicaOptions& options, const ReplicaSurroundings& surroundings)
       : options_(options),
-        latency_(latency),
-        sink_(sink),
-        scheduler_(make_scheduler(options.scheduler, options.max_num_seqs)) {}
+        latency_(surroundings.latency),
+        sink_(surroundings.sink),
+        scheduler_(make_scheduler(options.scheduler, options.max_num_seqs)),
+        population_(surroundings.gaps) {}
 
   void enqueue(const Request& request) override;
   Instant next_wake() const override { return wake_at_; }
   void wake(Instant now) override;
   ReplicaLoad load_at(Instant now) const override;
   const ReplicaUsage& usage() const override { return usage_; }
-  const DurationHistogram& gaps() const override { return population_; }
+  void enqueue_handoff(const Handoff&, Instant) override { CHECK(false) << "no roles yet"; }
+  void transferred(RequestId, Instant) override { CHECK(false) << "no roles yet"; }
+  void release(std::uint32_t, Instant) override { CHECK(false) << "no roles yet"; }
+  std::vector<Request> fail(Instant) override { return {}; }
   void flush() override;
   const char* broken_invariant() const override;
 
@@ -59,7 +63,7 @@ class StepwiseReplica final : public Replica {
 
   const ReplicaOptions options_;
   const LatencyModel& latency_;
-  OutcomeSink& sink_;
+  ReplicaSink& sink_;
   std::unique_ptr<BatchScheduler> scheduler_;
   WaitingQueue waiting_;
   std::vector<Member> batch_;  // decoding, in order of admission
@@ -73,12 +77,12 @@ class StepwiseReplica final : public Replica {
   std::int64_t segment_steps_ = 0;  // taken in the running segment
   std::int64_t segment_valid_ = 0;
   ReplicaUsage usage_;
-  DurationHistogram population_;
+  DurationHistogram& population_;
 };
 
 BlockCount StepwiseReplica::blocks_for(TokenCount tokens) const {
-  BlockCount blocks = tokens / options_.kv_block_tokens;
-  if (tokens % options_.kv_block_tokens != 0) ++blocks;
+  BlockCount blocks = tokens / options_.layout.block_tokens;
+  if (tokens % options_.layout.block_tokens != 0) ++blocks;
   return blocks;
 }
 
@@ -291,8 +295,8 @@ const char* StepwiseReplica::broken_invariant() const {
 }  // namespace
 
 std::unique_ptr<Replica> make_stepwise_replica(const ReplicaOptions& options,
-                                               const LatencyModel& latency, OutcomeSink& sink) {
-  return std::make_unique<StepwiseReplica>(options, latency, sink);
+                                               const ReplicaSurroundings& surroundings) {
+  return std::make_unique<StepwiseReplica>(options, surroundings);
 }
 
 }  // namespace inferscale

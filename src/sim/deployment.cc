@@ -18,7 +18,7 @@ Result<Deployment> derive_deployment(const DeploymentConfig& config, const Slo& 
   deployment.replica = {.scheduler = engine.scheduler,
                         .max_num_seqs = engine.max_num_seqs,
                         .max_num_batched_tokens = engine.max_num_batched_tokens,
-                        .kv_block_tokens = engine.kv_block_tokens,
+                        .layout = {.block_tokens = engine.kv_block_tokens},
                         .kv_blocks = blocks,
                         .max_model_len = engine.max_model_len.value_or(config.model.max_context),
                         .max_queued = engine.max_queued,

@@ -12,15 +12,21 @@ namespace {
 constexpr std::size_t kMostSamples = 1'000'001;      // odd, so that thinning keeps the last one
 constexpr std::uint64_t kEventsBetweenLooks = 4096;  // at the stop flag and the progress
 
-class Simulation final : public OutcomeSink {
+std::unique_ptr<Replica> make_replica(const SimulatorOptions& options,
+                                      const ReplicaSurroundings& surroundings) {
+  return options.stepwise ? make_stepwise_replica(options.replica, surroundings)
+                          : make_segment_replica(options.replica, surroundings);
+}
+
+class Simulation final : public ReplicaSink {
  public:
   Simulation(const SimulatorOptions& options, const LatencyModel& latency, RequestSource& source,
              const RunControl& control)
       : options_(options),
         source_(source),
         control_(control),
-        replica_(options.stepwise ? make_stepwise_replica(options.replica, latency, *this)
-                                  : make_segment_replica(options.replica, latency, *this)),
+        gaps_(std::make_unique<DurationHistogram>()),
+        replica_(make_replica(options, {.latency = latency, .sink = *this, .gaps = *gaps_})),
         checker_(options.replica) {
     result_.outcomes.reserve(source.size());
     if (options.signals_interval) result_.signals_interval = *options.signals_interval;
@@ -28,6 +34,8 @@ class Simulation final : public OutcomeSink {
 
   SimulationResult run();
   void record(RequestId id, const Outcome& outcome) override;
+  void prefilled(const Handoff&) override {}
+  void reserved(RequestId, Instant) override {}
 
  private:
   // Handles everything at the next instant at which something happens. False: nothing is left.
@@ -43,6 +51,7 @@ class Simulation final : public OutcomeSink {
   const SimulatorOptions& options_;
   RequestSource& source_;
   const RunControl& control_;
+  std::unique_ptr<DurationHistogram> gaps_;
   std::unique_ptr<Replica> replica_;
   VirtualClock clock_;
   Request upcoming_;  // the next arrival, when there is one
@@ -140,7 +149,7 @@ SimulationResult Simulation::run() {
   }
   replica_->flush();
   result_.usage = replica_->usage();
-  result_.gaps = std::make_unique<DurationHistogram>(replica_->gaps());
+  result_.gaps = std::move(gaps_);
   if (options_.verify) {
     checker_.on_end(result_.outcomes, !cut_short);
     result_.violations = checker_.violations();

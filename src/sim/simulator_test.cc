@@ -53,7 +53,7 @@ SimulatorOptions busy_options() {
   SimulatorOptions options;
   options.replica = {.max_num_seqs = 16,
                      .max_num_batched_tokens = 512,
-                     .kv_block_tokens = 8,
+                     .layout = {.block_tokens = 8},
                      .kv_blocks = 120,
                      .max_model_len = 700,
                      .max_queued = 100,

@@ -28,7 +28,7 @@ class NaiveEngine {
  private:
   bool is_static() const { return options_.scheduler == SchedulerKind::kStaticFcfs; }
   BlockCount blocks_for(TokenCount tokens) const {
-    return (tokens + options_.kv_block_tokens - 1) / options_.kv_block_tokens;
+    return (tokens + options_.layout.block_tokens - 1) / options_.layout.block_tokens;
   }
   BlockCount held() const;
   TokenCount tokens_to_prefill(const Member& member) const {

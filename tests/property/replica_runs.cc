@@ -5,7 +5,7 @@
 namespace inferscale {
 namespace {
 
-class Recorder final : public OutcomeSink {
+class Recorder final : public ReplicaSink {
  public:
   explicit Recorder(ReplicaRun& run) : run_(run) {}
   void record(RequestId id, const Outcome& outcome) override {
@@ -13,6 +13,8 @@ class Recorder final : public OutcomeSink {
     seen_[id] = true;
     run_.outcomes[id] = outcome;
   }
+  void prefilled(const Handoff&) override { run_.broken = "a whole replica handed over"; }
+  void reserved(RequestId, Instant) override { run_.broken = "a whole replica reserved"; }
   void expect(size_t requests) { seen_.assign(requests, false); }
   bool all_seen() const { return std::count(seen_.begin(), seen_.end(), false) == 0; }
 
@@ -29,10 +31,12 @@ ReplicaRun run_replica(ReplicaKind kind, const Scenario& scenario,
   run.outcomes.resize(scenario.requests.size());
   Recorder recorder(run);
   recorder.expect(scenario.requests.size());
+  run.gaps = std::make_unique<DurationHistogram>();
+  const ReplicaSurroundings surroundings{
+      .latency = *scenario.latency, .sink = recorder, .gaps = *run.gaps};
   const std::unique_ptr<Replica> replica =
-      kind == ReplicaKind::kSegments
-          ? make_segment_replica(scenario.options, *scenario.latency, recorder)
-          : make_stepwise_replica(scenario.options, *scenario.latency, recorder);
+      kind == ReplicaKind::kSegments ? make_segment_replica(scenario.options, surroundings)
+                                     : make_stepwise_replica(scenario.options, surroundings);
   size_t arrival = 0;
   size_t look = 0;
   while (true) {
@@ -57,7 +61,6 @@ ReplicaRun run_replica(ReplicaKind kind, const Scenario& scenario,
   replica->flush();
   if (!recorder.all_seen()) run.broken = "a request never ended";
   run.usage = replica->usage();
-  run.gaps = std::make_unique<DurationHistogram>(replica->gaps());
   return run;
 }
 

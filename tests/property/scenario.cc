@@ -114,7 +114,7 @@ void choose_options(Dice& dice, ReplicaOptions& options) {
   options.max_num_seqs =
       dice.chance(0.15) ? 1 : static_cast<std::int64_t>(dice.log_between(1, 300.99));
   options.max_num_batched_tokens = dice.one_of<TokenCount>({16, 100, 512, 2048, 8192});
-  options.kv_block_tokens = dice.one_of<std::int64_t>({1, 2, 3, 7, 16, 16, 32, 64});
+  options.layout.block_tokens = dice.one_of<std::int64_t>({1, 2, 3, 7, 16, 16, 32, 64});
   if (dice.chance(0.25)) options.max_queued = dice.one_of<std::int64_t>({0, 1, 3, 20});
 }
 
@@ -148,7 +148,7 @@ void choose_cache(Dice& dice, const std::vector<Request>& requests, ReplicaOptio
   const double factor = dice.one_of({0.7, 1.0, 1.0, 1.3, 2.0, 4.0, 1e4});
   const double tokens = factor * static_cast<double>(longest);
   options.kv_blocks =
-      static_cast<BlockCount>(tokens / static_cast<double>(options.kv_block_tokens)) + 1;
+      static_cast<BlockCount>(tokens / static_cast<double>(options.layout.block_tokens)) + 1;
   options.max_model_len = dice.chance(0.15) ? dice.between(longest / 2 + 1, longest) : 1'000'000;
 }
 
@@ -245,7 +245,7 @@ std::string Scenario::describe() const {
   };
   add("max_num_seqs", options.max_num_seqs);
   add("max_num_batched_tokens", options.max_num_batched_tokens);
-  add("kv_block_tokens", options.kv_block_tokens);
+  add("kv_block_tokens", options.layout.block_tokens);
   add("kv_blocks", options.kv_blocks);
   add("max_model_len", options.max_model_len);
   if (options.max_queued) add("max_queued", *options.max_queued);

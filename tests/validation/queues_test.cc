@@ -109,7 +109,7 @@ SimulationResult run(const Queue& queue, std::uint64_t seed,
   SimulatorOptions options;
   options.replica = {.max_num_seqs = queue.servers,
                      .max_num_batched_tokens = 1,
-                     .kv_block_tokens = 64,
+                     .layout = {.block_tokens = 64},
                      .kv_blocks = BlockCount{1} << 50,
                      .max_model_len = TokenCount{1} << 50};
   options.signals_interval = signals_interval;

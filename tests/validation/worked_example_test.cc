@@ -126,7 +126,7 @@ TEST_P(WorkedExample, ContinuousFcfsWithAPreemption) {
   const SimulationResult result =
       run({.max_num_seqs = 3,
            .max_num_batched_tokens = 10,
-           .kv_block_tokens = 4,
+           .layout = {.block_tokens = 4},
            .kv_blocks = 4,
            .max_model_len = 100},
           {request(0, 0, 6, 5), request(1, 5, 5, 5), request(2, 30, 3, 3)});
@@ -186,7 +186,7 @@ TEST_P(WorkedExample, StaticFcfs) {
       run({.scheduler = SchedulerKind::kStaticFcfs,
            .max_num_seqs = 2,
            .max_num_batched_tokens = 7,
-           .kv_block_tokens = 4,
+           .layout = {.block_tokens = 4},
            .kv_blocks = 6,
            .max_model_len = 100},
           {request(0, 0, 6, 5), request(1, 5, 5, 5), request(2, 30, 3, 3), request(3, 100, 2, 1)});

@@ -1,7 +1,7 @@
 // How long one step of the engine takes: the seam between the replica and the hardware.
 //
-// A step runs the model once over a batch: prompts that are prefilled (all their tokens) and
-// sequences that decode (one new token each). A latency model sees the batch only through sums, so
+// A step runs the model once over a batch: prompts that are prefilled (all their tokens that are not
+// cached, or a chunk of them) and sequences that decode (one new token each), or both. A latency model sees the batch only through sums, so
 // its cost does not depend on how many sequences there are.
 //
 // While the batch keeps its members, each further decode step attends to one more token for each
@@ -24,9 +24,17 @@ struct StepShape {
   // Tokens that the decoding sequences attend to in this step, the new ones included.
   TokenCount decode_context = 0;
   std::int64_t prefill_sequences = 0;
-  TokenCount prefill_tokens = 0;  // of all prompts of the step together
-  // Query-key pairs of the prompts: n (n + 1) / 2 for a prompt of n tokens.
+  TokenCount prefill_tokens = 0;  // computed in this step, of all prompts together
+  // Query-key pairs of the prompts: n c + n (n + 1) / 2 for n tokens after c that are in the cache.
   double prefill_pairs = 0;
+  // Tokens in the cache that the prompts' new tokens attend to: the sum of c.
+  TokenCount prefill_context = 0;
+  // The same for layers with a sliding window of W tokens; equal to the plain figures where the
+  // model has none. A decoding sequence of context x attends to min(x, W) tokens there; of the
+  // decoding sequences `decode_growing` are still below W, and only theirs grows.
+  TokenCount decode_window_context = 0;
+  std::int64_t decode_growing = 0;
+  double prefill_window_pairs = 0;
 };
 
 struct StepCost {

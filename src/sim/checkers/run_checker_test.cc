@@ -16,7 +16,10 @@ class LyingReplica final : public Replica {
   void wake(Instant) override {}
   ReplicaLoad load_at(Instant) const override { return load; }
   const ReplicaUsage& usage() const override { return no_usage; }
-  const DurationHistogram& gaps() const override { return no_gaps; }
+  void enqueue_handoff(const Handoff&, Instant) override {}
+  void transferred(RequestId, Instant) override {}
+  void release(std::uint32_t, Instant) override {}
+  std::vector<Request> fail(Instant) override { return {}; }
   void flush() override {}
   const char* broken_invariant() const override { return broken; }
 
@@ -24,7 +27,6 @@ class LyingReplica final : public Replica {
   ReplicaLoad load;
   const char* broken = nullptr;
   ReplicaUsage no_usage;
-  DurationHistogram no_gaps;
 };
 
 Instant at(std::int64_t ns) {
