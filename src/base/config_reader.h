@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <limits>
@@ -86,6 +87,7 @@ class ConfigSession {
   std::optional<Error> error_;
   std::vector<KeyDescription> descriptions_;
   std::string condition_;
+  std::deque<ConfigNode> inherited_;  // trees that were made for inheriting(), with their readers
 };
 
 // A view of one map. Cheap to make; keeps a reference to the tree and the session.
@@ -124,6 +126,15 @@ class ConfigReader {
   // True when the key is written and not null.
   bool has(std::string_view key) const;
   bool is_describing() const { return session_->is_describing(); }
+  // A key whose map may inherit. When the map itself says `chooser` otherwise than the one that it
+  // would inherit from, the keys that belong to the choice mean something else: nothing is taken.
+  struct Inheritance {
+    std::string_view key;
+    std::string_view chooser = {};
+  };
+  // A reader in this one's place that also reads what `base` has written for these keys, where this
+  // map has not: maps inherit key by key. Errors about an inherited value say where it is written.
+  ConfigReader inheriting(const ConfigReader& base, std::initializer_list<Inheritance> keys) const;
   // The whole value of `key`, for readers of free-form parts; null when missing. Counts as read.
   const ConfigNode* raw(std::string_view key, std::string_view type, std::string_view doc,
                         std::string_view fallback = "null");

@@ -33,6 +33,9 @@ TEST(Accelerators, FiguresAreSaneAndNamesUnique) {
       EXPECT_LE(part, 0.9) << hardware.name;
     }
     EXPECT_GT(hardware.link_bandwidth, 0) << hardware.name;
+    EXPECT_GT(hardware.node_link_bandwidth, 0) << hardware.name;
+    EXPECT_LE(hardware.node_link_bandwidth, hardware.link_bandwidth) << hardware.name;
+    EXPECT_GE(hardware.node_link_latency_s, hardware.link_latency_s) << hardware.name;
   }
   EXPECT_GE(catalog_accelerators().size(), 10u);
 }

@@ -1,5 +1,4 @@
-// Reading hardware, parallel and precision: defaults, inline hardware, and one error for each
-// mistake.
+// Reading parallel and precision: defaults, and one error for each mistake.
 
 #include "catalog/deployment_options.h"
 
@@ -34,13 +33,6 @@ ConfigNode deployment(std::initializer_list<Setting> settings) {
   return root;
 }
 
-HardwareSpec hardware_of(const ConfigNode& root, ConfigSession& session) {
-  ConfigReader reader(root, session);
-  HardwareSpec hardware = read_hardware(reader);
-  reader.finish();
-  return hardware;
-}
-
 DeploymentShape shape_of(const ConfigNode& root, ConfigSession& session,
                          const char* hardware = "h100-sxm", const char* model = "llama-3.1-8b") {
   ConfigReader reader(root, session);
@@ -48,62 +40,6 @@ DeploymentShape shape_of(const ConfigNode& root, ConfigSession& session,
       read_deployment_shape(reader, *find_model(model), *find_accelerator(hardware));
   reader.finish();
   return shape;
-}
-
-TEST(DeploymentOptions, HardwareByName) {
-  ConfigSession session;
-  EXPECT_EQ(hardware_of(deployment({{"hardware", "h100-sxm"}}), session).name, "h100-sxm");
-  EXPECT_FALSE(session.failed());
-}
-
-TEST(DeploymentOptions, UnknownHardwareNamesPlaceAndNearestName) {
-  ConfigSession session;
-  hardware_of(deployment({{"hardware", "h100-smx"}}), session);
-  ASSERT_TRUE(session.failed());
-  EXPECT_TRUE(session.error().to_string().starts_with(
-      "run.yaml:2: hardware: 'h100-smx': unknown hardware 'h100-smx': did you mean 'h100-sxm'?"))
-      << session.error().to_string();
-}
-
-TEST(DeploymentOptions, MissingHardwareIsAnError) {
-  ConfigSession session;
-  hardware_of(deployment({}), session);
-  ASSERT_TRUE(session.failed());
-  EXPECT_EQ(session.error().to_string(),
-            "run.yaml:1: hardware: missing: expected a name of the catalogue or a map");
-}
-
-TEST(DeploymentOptions, InlineHardwareTakesUnitsAndDefaults) {
-  ConfigSession session;
-  const HardwareSpec hardware = hardware_of(deployment({{"hardware.memory_gib", "24"},
-                                                        {"hardware.memory_bandwidth_gb_s", "936"},
-                                                        {"hardware.flops_16bit_tflops", "71"},
-                                                        {"hardware.memory_efficiency", "0.8"}}),
-                                            session);
-  ASSERT_FALSE(session.failed()) << session.error().to_string();
-  EXPECT_EQ(hardware.name, "custom");
-  EXPECT_EQ(hardware.memory_bytes, 24.0 * 1024 * 1024 * 1024);
-  EXPECT_EQ(hardware.memory_bandwidth, 936e9);
-  EXPECT_EQ(hardware.flops_16bit, 71e12);
-  EXPECT_EQ(hardware.flops_8bit, 0);
-  EXPECT_EQ(hardware.memory_efficiency, 0.8);
-  EXPECT_EQ(hardware.compute_efficiency, 0.5);
-  EXPECT_EQ(hardware.step_overhead_s, 1e-3);
-}
-
-TEST(DeploymentOptions, InlineHardwareIsReadStrictly) {
-  ConfigSession missing;
-  hardware_of(deployment({{"hardware.memory_gib", "24"}}), missing);
-  ASSERT_TRUE(missing.failed());
-  EXPECT_EQ(missing.error().to_string(),
-            "run.yaml:2: hardware.memory_bandwidth_gb_s: missing: expected a number of at least 1 "
-            "and at most 1000000");
-  ConfigSession unknown;
-  hardware_of(deployment({{"hardware.memory_gib", "24"}, {"hardware.memory_bandwith_gb_s", "1"}}),
-              unknown);
-  ASSERT_TRUE(unknown.failed());
-  EXPECT_NE(unknown.error().message.find("did you mean 'memory_bandwidth_gb_s'?"),
-            std::string::npos);
 }
 
 TEST(DeploymentOptions, ShapeDefaultsToOneAcceleratorAndBf16) {
@@ -128,14 +64,56 @@ TEST(DeploymentOptions, TensorParallelismMustDivideTheHeads) {
             "llama-3.1-8b");
 }
 
-TEST(DeploymentOptions, OtherParallelismsAreRefusedByName) {
-  for (const char* path : {"parallel.pipeline", "parallel.expert", "parallel.data"}) {
+TEST(DeploymentOptions, AReplicaOccupiesTensorTimesPipelineTimesData) {
+  ConfigSession session;
+  const DeploymentShape shape = shape_of(deployment({{"parallel.tensor", "4"},
+                                                     {"parallel.pipeline", "3"},
+                                                     {"parallel.data", "2"},
+                                                     {"parallel.expert", "8"}}),
+                                         session, "h100-sxm", "deepseek-v3");
+  ASSERT_FALSE(session.failed()) << session.error().to_string();
+  EXPECT_EQ(shape.accelerators(), 24);
+  EXPECT_TRUE(shape.spreads_experts());
+  EXPECT_EQ(shape.stage_layers(61), 21);
+}
+
+struct Refused {
+  const char* model;
+  std::initializer_list<Setting> settings;
+  const char* message;
+};
+
+TEST(DeploymentOptions, ParallelismThatCannotBeSaysWhatCan) {
+  const Refused rows[] = {
+      {"llama-3.1-8b",
+       {{"parallel.pipeline", "33"}},
+       "run.yaml:2: parallel.pipeline: '33': expected at most the 32 layers of llama-3.1-8b"},
+      {"llama-3.1-8b",
+       {{"parallel.data", "2"}, {"parallel.expert", "2"}},
+       "run.yaml:2: parallel.expert: '2': expected 1: llama-3.1-8b has no routed experts"},
+      {"mixtral-8x7b",
+       {{"parallel.tensor", "2"}, {"parallel.data", "2"}, {"parallel.expert", "2"}},
+       "run.yaml:2: parallel.expert: '2': expected 1 (experts are cut by tensor parallelism) or "
+       "tensor x data (4, over which whole experts are spread)"},
+      {"mixtral-8x7b",
+       {{"parallel.tensor", "4"}, {"parallel.data", "4"}, {"parallel.expert", "16"}},
+       "run.yaml:2: parallel.expert: '16': expected at most the 8 routed experts of mixtral-8x7b"},
+      {"mixtral-8x7b",
+       {{"parallel.data", "0"}},
+       "run.yaml:2: parallel.data: '0': expected a whole number of at least 1 and at most 1024"},
+  };
+  for (const Refused& row : rows) {
     ConfigSession session;
-    shape_of(deployment({{path, "2"}}), session);
-    ASSERT_TRUE(session.failed()) << path;
-    EXPECT_NE(session.error().message.find(std::string(path) + ": '2': expected 1"),
-              std::string::npos);
+    shape_of(deployment(row.settings), session, "h100-sxm", row.model);
+    ASSERT_TRUE(session.failed()) << row.message;
+    EXPECT_EQ(session.error().to_string(), row.message);
   }
+}
+
+TEST(DeploymentOptions, DenseModelsMayHaveDataRanks) {
+  ConfigSession session;
+  EXPECT_EQ(shape_of(deployment({{"parallel.data", "4"}}), session).accelerators(), 4);
+  EXPECT_FALSE(session.failed());
 }
 
 TEST(DeploymentOptions, EightBitWeightsComputeAtTheEightBitRateWhereThereIsOne) {
@@ -182,11 +160,10 @@ TEST(DeploymentOptions, DescriptionHoldsEveryKey) {
   ConfigSession session = ConfigSession::describing();
   const ConfigNode empty;
   ConfigReader reader(empty, session);
-  read_hardware(reader);
   read_deployment_shape(reader, {}, {});
   ASSERT_FALSE(session.failed());
-  for (const char* path : {"hardware", "hardware.memory_gib", "hardware.sequence_overhead_us",
-                           "parallel.tensor", "parallel.data", "precision.kv"}) {
+  for (const char* path : {"parallel.tensor", "parallel.pipeline", "parallel.expert",
+                           "parallel.data", "precision.weights", "precision.kv"}) {
     EXPECT_TRUE(std::ranges::any_of(session.descriptions(), [&](const KeyDescription& key) {
       return key.path == path && !key.doc.empty();
     })) << path;

@@ -19,6 +19,10 @@ struct HardwareSpec {
   // What collectives reach between the accelerators of a node, not the peak of the wires.
   double link_bandwidth = 0;  // bytes/s from one accelerator to the others of the node, one way
   double link_latency_s = 0;  // seconds for one message between two of them
+  // A node is a machine whose accelerators reach each other over these links; between nodes it is:
+  std::int64_t accelerators_per_node = 8;
+  double node_link_bandwidth = 0;  // bytes/s from one accelerator to other nodes, one way
+  double node_link_latency_s = 0;  // seconds for one message to another node
   // Fractions of the peaks that large kernels reach, and what each step costs beside its kernels.
   double compute_efficiency = 0;   // of flops_*
   double memory_efficiency = 0;    // of memory_bandwidth

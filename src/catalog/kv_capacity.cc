@@ -59,16 +59,20 @@ KvCapacity divide_memory(const ModelSpec& model, const HardwareSpec& hardware,
   KvCapacity capacity;
   capacity.weight_bytes = weight_bytes_per_accelerator(model, shape);
   capacity.activation_bytes = activation_bytes(model, shape.tensor, options);
+  const bool shared = shape.tensor > 1 || shape.pipeline > 1 || shape.expert > 1;
   capacity.overhead_bytes =
-      kRuntimeBytes + (shape.tensor > 1 ? kCollectiveBytes : 0) + options.cuda_graph_bytes;
+      kRuntimeBytes + (shared ? kCollectiveBytes : 0) + options.cuda_graph_bytes;
   capacity.usable_bytes = options.gpu_memory_utilization * hardware.memory_bytes -
                           capacity.weight_bytes - capacity.activation_bytes -
                           capacity.overhead_bytes;
+  capacity.groups = kv_groups(model, options.windows);
   capacity.bytes_per_token = kv_bytes_per_token_per_accelerator(model, shape);
-  const double block_bytes =
-      capacity.bytes_per_token * static_cast<double>(options.kv_block_tokens);
-  capacity.blocks = static_cast<BlockCount>(std::floor(capacity.usable_bytes / block_bytes));
-  capacity.tokens = capacity.blocks * options.kv_block_tokens;
+  capacity.bytes_per_block = static_cast<double>(options.kv_block_tokens) *
+                             static_cast<double>(shape.stage_layers(capacity.groups.layers)) *
+                             kv_bytes_per_layer_per_accelerator(model, shape);
+  capacity.blocks =
+      static_cast<BlockCount>(std::floor(capacity.usable_bytes / capacity.bytes_per_block));
+  capacity.tokens = capacity.blocks / capacity.groups.count() * options.kv_block_tokens;
   return capacity;
 }
 
@@ -78,6 +82,7 @@ std::optional<std::int64_t> smallest_tensor_that_fits(const ModelSpec& model,
                                                       const KvCapacityOptions& options) {
   for (shape.tensor += 1; shape.tensor <= kLargestTensor; ++shape.tensor) {
     if (model.heads % shape.tensor != 0) continue;
+    if (shape.spreads_experts()) shape.expert = shape.tensor * shape.data;
     if (divide_memory(model, hardware, shape, options).blocks >= 1) return shape.tensor;
   }
   return std::nullopt;
@@ -97,7 +102,7 @@ Result<KvCapacity> kv_capacity(const ModelSpec& model, const HardwareSpec& hardw
   CHECK(shape.tensor >= 1) << "tensor parallelism of " << shape.tensor;
   KvCapacity capacity = divide_memory(model, hardware, shape, options);
   if (capacity.blocks >= 1) return capacity;
-  const double block = capacity.bytes_per_token * static_cast<double>(options.kv_block_tokens);
+  const double block = capacity.bytes_per_block;
   const double needed =
       capacity.weight_bytes + capacity.activation_bytes + capacity.overhead_bytes + block;
   const double there = options.gpu_memory_utilization * hardware.memory_bytes;

@@ -121,6 +121,68 @@ TEST(KvCapacity, BlocksFillWhatIsUsable) {
   EXPECT_GT(static_cast<double>(capacity->blocks + 1) * block_bytes, capacity->usable_bytes);
 }
 
+// vLLM 0.22.1 with gpt-oss-120b on 8 H200 and blocks of 64 tokens logged 13,724,416 tokens without
+// its hybrid allocator and 25,798,626 = 196.83 x 131,072 with it, where a request of 131,072 tokens
+// holds 2048 blocks of the full group and, in chunks of 8192, 131 of the window's
+// (docs/kv_memory.md).
+TEST(KvCapacity, WindowedModelIsWithinFivePercentOfBothReportedSizes) {
+  const ModelSpec model = *find_model("gpt-oss-120b");
+  const HardwareSpec hardware = *find_accelerator("h200");
+  const DeploymentShape shape{.tensor = 8, .weight_bits = 4.25, .only_experts_quantised = true};
+  KvCapacityOptions options{.kv_block_tokens = 64, .max_num_batched_tokens = 8192};
+  const auto kept = kv_capacity(model, hardware, shape, options);
+  options.windows = WindowBlocks::kFreed;
+  const auto freed = kv_capacity(model, hardware, shape, options);
+  ASSERT_TRUE(kept && freed);
+  EXPECT_LT(std::abs(static_cast<double>(kept->tokens) / 13'724'416.0 - 1), 0.05) << kept->tokens;
+  const double requests = static_cast<double>(freed->blocks) / (2048 + 131);
+  EXPECT_LT(std::abs(requests / 196.83 - 1), 0.05) << requests;
+  // A block is 18 layers' instead of 36: there are twice as many.
+  EXPECT_NEAR(static_cast<double>(freed->blocks), 2.0 * static_cast<double>(kept->blocks), 1.0);
+  EXPECT_EQ(freed->groups.count(), 2);
+}
+
+// DistServe's table for OPT-13B on A100 (simdistserve, profile_data/max_num_tokens.csv): 66,144
+// tokens on one accelerator and 96,864 more for each stage or rank beside it. The table is
+// DistServe's own arithmetic: it leaves more of the memory to the cache.
+TEST(KvCapacity, StagesAddKvMemoryAsDistServeCounts) {
+  const ModelSpec opt_13b{.name = "opt-13b",
+                          .layers = 40,
+                          .hidden_dim = 5120,
+                          .heads = 40,
+                          .kv_heads = 40,
+                          .head_dim = 128,
+                          .ffn_dim = 20480,
+                          .ffn_matrices = 2,
+                          .vocab = 50272,
+                          .tied_embeddings = true};
+  const HardwareSpec hardware = *find_accelerator("a100-80gb");
+  struct Row {
+    std::int64_t tensor;
+    std::int64_t pipeline;
+    double tokens;
+  };
+  for (const auto& [tensor, pipeline, tokens] :
+       {Row{1, 1, 66144}, Row{1, 2, 163008}, Row{1, 4, 356752}, Row{1, 8, 744224},
+        Row{2, 2, 356752}, Row{4, 4, 1519168}}) {
+    const auto capacity =
+        kv_capacity(opt_13b, hardware, {.tensor = tensor, .pipeline = pipeline},
+                    {.gpu_memory_utilization = 0.95, .max_num_batched_tokens = 2048});
+    ASSERT_TRUE(capacity);
+    EXPECT_LT(std::abs(static_cast<double>(capacity->tokens) / tokens - 1), 0.06)
+        << tensor << " x " << pipeline << ": " << capacity->tokens;
+  }
+}
+
+TEST(KvCapacity, ADataRankHasTheBlocksOfAReplicaOfItsOwn) {
+  const ModelSpec model = *find_model("llama-3.1-8b");
+  const HardwareSpec hardware = *find_accelerator("h100-sxm");
+  const auto alone = kv_capacity(model, hardware, {}, {});
+  const auto rank = kv_capacity(model, hardware, {.data = 4}, {});
+  ASSERT_TRUE(alone && rank);
+  EXPECT_EQ(rank->blocks, alone->blocks);
+}
+
 TEST(KvCapacity, Fp8KvDoublesTheTokens) {
   const ModelSpec model = *find_model("llama-3.1-8b");
   const HardwareSpec hardware = *find_accelerator("h100-sxm");
@@ -143,6 +205,34 @@ TEST(KvCapacity, ModelThatDoesNotFitSaysWhatIsNeededAndWhatWouldFit) {
   EXPECT_NE(message.find("weights 131.42 GiB"), std::string::npos) << message;
   EXPECT_NE(message.find("has 71.26 GiB (0.9 of 79.18 GiB)"), std::string::npos) << message;
   EXPECT_TRUE(message.ends_with("the smallest tensor parallelism that fits is 2")) << message;
+}
+
+TEST(KvCapacity, SpreadExpertsSpreadFurtherInTheShapeThatWouldFit) {
+  // 8 experts of 16.9 x 10^9 weights: two ranks of two accelerators keep two on each, 63 GiB, and
+  // 5 GiB of everything else.
+  const ModelSpec model = *find_model("mixtral-8x22b");
+  const HardwareSpec hardware = *find_accelerator("h100-sxm");
+  const KvCapacityOptions options{.max_num_batched_tokens = 2048};
+  const auto capacity = kv_capacity(model, hardware, {.expert = 2, .data = 2}, options);
+  ASSERT_FALSE(capacity);
+  EXPECT_TRUE(capacity.error().message.ends_with("the smallest tensor parallelism that fits is 2"))
+      << capacity.error().message;
+  EXPECT_TRUE(kv_capacity(model, hardware, {.tensor = 2, .expert = 4, .data = 2}, options));
+}
+
+TEST(KvCapacity, AcceleratorsThatTalkKeepMemoryForIt) {
+  const ModelSpec model = *find_model("mixtral-8x7b");
+  const HardwareSpec hardware = *find_accelerator("mi300x");
+  const auto overhead_gib = [&](const DeploymentShape& shape) {
+    const auto capacity = kv_capacity(model, hardware, shape, {});
+    EXPECT_TRUE(capacity);
+    return capacity ? capacity->overhead_bytes / kGib : 0;
+  };
+  EXPECT_DOUBLE_EQ(overhead_gib({}), 0.13);
+  EXPECT_DOUBLE_EQ(overhead_gib({.data = 2}), 0.13);
+  EXPECT_DOUBLE_EQ(overhead_gib({.tensor = 2}), 0.55);
+  EXPECT_DOUBLE_EQ(overhead_gib({.pipeline = 2}), 0.55);
+  EXPECT_DOUBLE_EQ(overhead_gib({.expert = 2, .data = 2}), 0.55);
 }
 
 TEST(KvCapacity, ModelThatFitsNowhereSaysSo) {

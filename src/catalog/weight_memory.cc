@@ -22,7 +22,12 @@ double attention_per_layer(const ModelSpec& model, std::int64_t tensor) {
          head * static_cast<double>(kv_heads_per_accelerator(model, tensor));
 }
 
-// Bytes of the routed experts of all layers, over all accelerators.
+// The part of all layers that the fullest stage has.
+double stage_part(const ModelSpec& model, const DeploymentShape& shape) {
+  return static_cast<double>(shape.stage_layers(model.layers)) / static_cast<double>(model.layers);
+}
+
+// Bytes of the routed experts of all layers on one accelerator.
 double expert_bytes(const ModelSpec& model, const DeploymentShape& shape) {
   if (!model.moe) return 0;
   double parameters = static_cast<double>(model.moe_layers() * model.moe->experts) *
@@ -32,7 +37,10 @@ double expert_bytes(const ModelSpec& model, const DeploymentShape& shape) {
     const std::int64_t padded = (width + kMxfp4Tile - 1) / kMxfp4Tile * kMxfp4Tile;
     parameters *= static_cast<double>(padded) / static_cast<double>(width);
   }
-  return parameters * shape.expert_bits() / 8.0;
+  const double bytes = parameters * shape.expert_bits() / 8.0;
+  if (!shape.spreads_experts()) return bytes / static_cast<double>(shape.tensor);
+  const std::int64_t whole = (model.moe->experts + shape.expert - 1) / shape.expert;
+  return bytes * static_cast<double>(whole) / static_cast<double>(model.moe->experts);
 }
 
 }  // namespace
@@ -44,12 +52,13 @@ std::int64_t kv_heads_per_accelerator(const ModelSpec& model, std::int64_t tenso
 
 double weight_bytes_per_accelerator(const ModelSpec& model, const DeploymentShape& shape) {
   const double parts = static_cast<double>(shape.tensor);
-  const double layers = static_cast<double>(model.layers);
-  const double moe_layers = static_cast<double>(model.moe_layers());
+  const double stage = stage_part(model, shape);
+  const double layers = static_cast<double>(model.layers) * stage;
+  const double moe_layers = static_cast<double>(model.moe_layers()) * stage;
   double linear = layers * attention_per_layer(model, shape.tensor) +
                   (layers - moe_layers) * static_cast<double>(model.dense_ffn_parameters()) / parts;
-  double full_precision = static_cast<double>((2 * model.layers + 1) * model.hidden_dim);
-  const double embeddings = model.tied_embeddings ? 1 : 2;
+  double full_precision = (2 * layers + 1) * static_cast<double>(model.hidden_dim);
+  const double embeddings = model.tied_embeddings || shape.pipeline > 1 ? 1 : 2;
   full_precision += embeddings * static_cast<double>(model.embedding_parameters()) / parts;
   if (model.moe) {
     const double experts = static_cast<double>(model.moe->experts);
@@ -58,16 +67,22 @@ double weight_bytes_per_accelerator(const ModelSpec& model, const DeploymentShap
   }
   return linear * shape.linear_bits() / 8.0 +
          full_precision * DeploymentShape::kEmbeddingBits / 8.0 +
-         expert_bytes(model, shape) / parts;
+         expert_bytes(model, shape) * stage;
 }
 
-double kv_bytes_per_token_per_accelerator(const ModelSpec& model, const DeploymentShape& shape) {
-  double numbers = static_cast<double>(model.kv_elements_per_token());
+double kv_bytes_per_layer_per_accelerator(const ModelSpec& model, const DeploymentShape& shape) {
+  double numbers =
+      static_cast<double>(model.kv_elements_per_token()) / static_cast<double>(model.layers);
   if (!model.mla) {
     numbers = numbers / static_cast<double>(model.kv_heads) *
               static_cast<double>(kv_heads_per_accelerator(model, shape.tensor));
   }
   return numbers * shape.kv_bits / 8.0;
+}
+
+double kv_bytes_per_token_per_accelerator(const ModelSpec& model, const DeploymentShape& shape) {
+  return static_cast<double>(shape.stage_layers(model.layers)) *
+         kv_bytes_per_layer_per_accelerator(model, shape);
 }
 
 }  // namespace inferscale

@@ -64,5 +64,30 @@ TEST(WeightMemory, PartsOfAllAcceleratorsAddUpToTheModelAndWhatIsRepeated) {
               whole + 15 * norms + repeated, 1.0);
 }
 
+TEST(WeightMemory, AStageHasItsLayersAndOneEmbedding) {
+  const ModelSpec model = *find_model("llama-3.1-8b");
+  // 8 of 32 layers of 218,103,808 weights, 17 norms of 4096, and 128256 x 4096.
+  EXPECT_EQ(weight_bytes_per_accelerator(model, {.pipeline = 4}),
+            2.0 * (8.0 * 218'103'808 + 17.0 * 4096 + 525'336'576));
+  // 32 layers over 3 stages: the fullest has 11.
+  EXPECT_EQ(weight_bytes_per_accelerator(model, {.pipeline = 3}),
+            2.0 * (11.0 * 218'103'808 + 23.0 * 4096 + 525'336'576));
+  EXPECT_EQ(kv_bytes_per_token_per_accelerator(model, {.pipeline = 3}), 11.0 * 4096);
+}
+
+TEST(WeightMemory, SpreadExpertsLieWhole) {
+  const ModelSpec model = *find_model("deepseek-v3");  // 58 MoE layers of 256 experts
+  const double expert = 3.0 * 7168 * 2048;
+  const auto bytes = [&](std::int64_t expert_parallel) {
+    const DeploymentShape shape{
+        .tensor = 1, .expert = expert_parallel, .data = expert_parallel, .weight_bits = 8};
+    return weight_bytes_per_accelerator(model, shape);
+  };
+  // Data ranks repeat the rest: only the experts become fewer.
+  EXPECT_EQ(bytes(1) - bytes(64), 58 * expert * (256 - 4));
+  // 256 over 24: ten of the accelerators have 11 and the others fewer; the fullest counts.
+  EXPECT_EQ(bytes(1) - bytes(24), 58 * expert * (256 - 11));
+}
+
 }  // namespace
 }  // namespace inferscale

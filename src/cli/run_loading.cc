@@ -4,8 +4,8 @@
 #include "base/number_text.h"
 #include "catalog/readers/hf_config.h"
 #include "cli/example_config.h"
-#include "workload/generated_source.h"
 #include "workload/readers/trace_reader.h"
+#include "workload/workload_source.h"
 
 namespace inferscale {
 namespace {
@@ -35,10 +35,12 @@ Result<ConfigNode> read_tree(const std::string& path, const std::vector<std::str
 
 std::vector<std::string> warnings_of(const LoadedRun& run) {
   std::vector<std::string> warnings;
-  if (run.config.deployment.model.sliding_window_layers > 0) {
+  if (run.config.deployment.model.sliding_window_layers > 0 &&
+      run.config.deployment.engine.prefix_caching) {
     warnings.push_back(
-        "Sliding-window layers are simulated as full attention: KV use and long-"
-        "context decode times are upper bounds.");
+        "With a prefix cache the KV blocks that sliding windows have moved past are kept: KV use "
+        "is "
+        "an upper bound for engines that free them.");
   }
   const DeploymentConfig& deployment = run.config.deployment;
   if (deployment.model.native_weight_bits < deployment.shape.weight_bits) {
@@ -47,9 +49,11 @@ std::vector<std::string> warnings_of(const LoadedRun& run) {
                        " bits that are simulated: deployment.precision.weights: native takes them "
                        "as they come.");
   }
-  const std::optional<KvCapacity>& memory = run.deployment.memory;
-  const BlockCount blocks = run.deployment.replica.kv_blocks;
-  if (!memory || memory->blocks < blocks) {
+  for (const std::string& warning : run.deployment.warnings) warnings.push_back(warning);
+  for (const Deployment& kind : run.deployment.kinds) {
+    const std::optional<KvCapacity>& memory = kind.memory;
+    const BlockCount blocks = kind.replica.kv_blocks;
+    if (memory && memory->blocks >= blocks) continue;
     warnings.push_back("deployment.engine.kv_cache_tokens asks for " + std::to_string(blocks) +
                        " KV blocks; the memory of the accelerators leaves room for " +
                        std::to_string(memory ? memory->blocks : 0) + ".");
@@ -75,8 +79,7 @@ std::vector<std::string> warnings_of(const LoadedRun& run) {
 }  // namespace
 
 std::unique_ptr<RequestSource> LoadedRun::requests() const {
-  if (trace) return std::make_unique<TraceSource>(*trace);
-  return std::make_unique<GeneratedSource>(config.workload.generated, config.seed);
+  return make_request_source(config.workload, trace ? &*trace : nullptr, config.seed);
 }
 
 Result<LoadedRun> load_run(const std::string& path, const std::vector<std::string>& settings) {
@@ -92,7 +95,7 @@ Result<LoadedRun> load_run(const std::string& path, const std::vector<std::strin
   if (session.failed()) return std::unexpected(session.error());
   run.effective_config_json = to_json_text(session.effective());
 
-  Result<Deployment> deployment = derive_deployment(run.config.deployment, run.config.slo);
+  Result<FleetDeployment> deployment = derive_fleet(run.config);
   if (!deployment) {
     Error error = deployment.error();
     if (error.where.empty()) error.where = path.empty() ? std::string(kExampleConfigName) : path;

@@ -18,7 +18,7 @@ namespace inferscale {
 struct LoadedRun {
   RunConfig config;
   std::string effective_config_json;  // every key, defaults filled in
-  Deployment deployment;
+  FleetDeployment deployment;
   std::optional<Trace> trace;
   std::vector<std::string> warnings;
 

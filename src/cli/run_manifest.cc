@@ -6,18 +6,19 @@ namespace inferscale {
 namespace {
 
 JsonValue derived_facts(const LoadedRun& run) {
-  const ReplicaOptions& replica = run.deployment.replica;
+  const Deployment& kind = run.deployment.kinds.front();
+  const ReplicaOptions& replica = kind.replica;
   JsonValue derived = JsonValue::object();
   derived.add("model", run.config.deployment.model.name);
   derived.add("hardware", run.config.deployment.hardware.name);
-  derived.add("accelerators", run.deployment.accelerators);
-  derived.add("latency_model", run.deployment.latency->name());
+  derived.add("accelerators", run.deployment.accelerators());
+  derived.add("latency_model", kind.latency->name());
   derived.add("max_model_len", replica.max_model_len);
   derived.add("kv_blocks", replica.kv_blocks);
   derived.add("kv_tokens", replica.kv_blocks * replica.layout.block_tokens);
-  derived.add("kv_bytes_per_token", run.deployment.kv_bytes_per_token);
-  if (run.deployment.memory) {
-    const KvCapacity& memory = *run.deployment.memory;
+  derived.add("kv_bytes_per_token", kind.kv_bytes_per_token);
+  if (kind.memory) {
+    const KvCapacity& memory = *kind.memory;
     // "kv_cache" is what memory leaves for it, also where the configuration gives another size.
     derived.add("bytes_per_accelerator", JsonValue::object()
                                              .add("weights", memory.weight_bytes)

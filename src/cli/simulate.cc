@@ -8,7 +8,9 @@
 
 #include "base/edge/output_file.h"
 #include "cli/commands.h"
+#include "cli/decision_files.h"
 #include "cli/example_config.h"
+#include "cli/run_figures.h"
 #include "cli/run_loading.h"
 #include "cli/run_manifest.h"
 #include "cli/terminal.h"
@@ -18,58 +20,10 @@
 #include "report/text/summary_text.h"
 #include "report/text/text_table.h"
 #include "sim/simulator.h"
+#include "workload/workload_source.h"
 
 namespace inferscale {
 namespace {
-
-RunFacts facts_of(const LoadedRun& run, const SimulationResult& result) {
-  const ReplicaUsage& usage = result.usage;
-  return {.slo = run.config.slo,
-          .end = result.end,
-          .accelerators = run.deployment.accelerators,
-          .kv_blocks = run.deployment.replica.kv_blocks,
-          .busy_ns = usage.busy_ns,
-          .sequence_ns = usage.sequence_ns,
-          .kv_block_ns = usage.kv_block_ns,
-          .kv_blocks_peak = usage.kv_blocks_peak,
-          .running_peak = usage.running_peak,
-          .queue_peak = usage.queue_peak,
-          .preemptions = usage.preemptions,
-          .recomputed_tokens = usage.recomputed_tokens};
-}
-
-SummaryContext context_of(const LoadedRun& run, const RunSummary& summary) {
-  const DeploymentConfig& deployment = run.config.deployment;
-  const ReplicaOptions& replica = run.deployment.replica;
-  const std::string source = run.trace ? fmt::format("trace {} ({})", run.trace->file_name,
-                                                     trace_format_name(run.trace->format))
-                                       : std::string("generated requests");
-  return {.title = fmt::format("{}: {} on {} x {}, {}, {} latency model (simulated)",
-                               run.config.name, deployment.model.name, run.deployment.accelerators,
-                               deployment.hardware.name, scheduler_name(replica.scheduler),
-                               run.deployment.latency->name()),
-          .workload = fmt::format(
-              "{}: {} in {} s{}", source, summary.arrived, short_number(summary.arrival_window_s),
-              summary.offered_rps
-                  ? fmt::format(", {} requests/s offered", short_number(*summary.offered_rps))
-                  : std::string()),
-          .slo = run.config.slo,
-          .kv_blocks = replica.kv_blocks,
-          .kv_block_tokens = replica.layout.block_tokens,
-          .max_num_seqs = replica.max_num_seqs,
-          .accelerators = run.deployment.accelerators};
-}
-
-// A run that falls behind has no steady state: its percentiles follow from how long it was.
-std::optional<std::string> overload_warning(const RunSummary& summary) {
-  constexpr double kLongWait = 0.2;  // of the arrival window
-  const double longest_s = 1e-3 * summary.queue_ms.max;
-  if (longest_s <= kLongWait * summary.arrival_window_s) return std::nullopt;
-  return fmt::format(
-      "Requests came faster than they were served: the longest wait is {} s, in an arrival window "
-      "of {} s. A longer or shorter run would have other percentiles.",
-      short_number(longest_s), short_number(summary.arrival_window_s));
-}
 
 class Simulate final : public Command {
  public:
@@ -82,6 +36,11 @@ class Simulate final : public Command {
     arguments.flag("--example", example_, "simulate the example that is part of the program");
     arguments.repeated("--set", settings_, "key.path=value: overrides a key of the configuration");
     arguments.option("--out", out_, "write a run folder (docs/formats/run_folder.md)");
+    arguments.option("--decisions", decisions_,
+                     "write why each step was formed and each replica chosen, as JSON lines "
+                     "(docs/formats/decisions.md)");
+    arguments.option("--chrome-trace", chrome_trace_,
+                     "write the run as a Chrome trace-event file, for Perfetto");
     arguments.flag("--json", json_, "print the summary as JSON");
     arguments.flag("--stepwise", stepwise_, "take every step: the slow oracle, same timestamps");
     arguments.flag("--verify", verify_, "check the invariants, and that a second run is the same");
@@ -90,7 +49,11 @@ class Simulate final : public Command {
 
  private:
   Result<void> check_arguments() const;
-  SimulatorOptions options_for(const LoadedRun& run) const;
+  RunOptions options_for(const LoadedRun& run) const;
+  Result<SimulationResult> execute(const LoadedRun& run, RequestSource& requests,
+                                   DecisionFiles& decisions) const;
+  Result<void> write_folder(const LoadedRun& run, const SimulationResult& result,
+                            const RunSummary& summary) const;
   Result<void> verify(const LoadedRun& run, const SimulationResult& result) const;
   void print(const LoadedRun& run, const SimulationResult& result, const RunSummary& summary) const;
 
@@ -98,6 +61,8 @@ class Simulate final : public Command {
   bool example_ = false;
   std::vector<std::string> settings_;
   std::string out_;
+  std::string decisions_;
+  std::string chrome_trace_;
   bool json_ = false;
   bool stepwise_ = false;
   bool verify_ = false;
@@ -110,9 +75,8 @@ Result<void> Simulate::check_arguments() const {
                        : std::string("expected a configuration file, or --example"));
 }
 
-SimulatorOptions Simulate::options_for(const LoadedRun& run) const {
-  SimulatorOptions options{
-      .replica = run.deployment.replica, .stepwise = stepwise_, .verify = verify_};
+RunOptions Simulate::options_for(const LoadedRun& run) const {
+  RunOptions options{.stepwise = stepwise_, .verify = verify_};
   if (!out_.empty() || !json_) options.signals_interval = run.config.output.signals_interval;
   return options;
 }
@@ -123,62 +87,81 @@ Result<int> Simulate::run() {
   }
   Result<LoadedRun> run = load_run(config_, settings_);
   if (!run) return std::unexpected(run.error());
-  // Before the work, so that a folder that can't be written costs no time.
+  // Before the work, so that what can't be written costs no time.
   if (!out_.empty()) {
     if (const Result<void> made = make_folder(out_); !made) return std::unexpected(made.error());
     const Result<void> ours = check_run_folder(out_);
     if (!ours) return std::unexpected(ours.error());
   }
+  Result<std::unique_ptr<DecisionFiles>> decisions = DecisionFiles::open(decisions_, chrome_trace_);
+  if (!decisions) return std::unexpected(decisions.error());
 
   listen_for_stop();
   const std::unique_ptr<RequestSource> requests = run->requests();
-  SimulationResult result;
-  {
-    ProgressLine progress("simulating", requests->size(), "requests");
-    result = simulate(options_for(*run), *run->deployment.latency, *requests,
-                      {.stop = &stop_requested(),
-                       .progress = [&](std::uint64_t arrived) { progress.show(arrived); }});
+  Result<SimulationResult> result = execute(*run, *requests, **decisions);
+  if (!result) return std::unexpected(result.error());
+  if (const Result<void> written = (*decisions)->finish(result->outcomes); !written) {
+    return std::unexpected(written.error());
   }
-  if (result.beyond_time) {
-    return fail(ErrorCode::kInvalidConfig,
-                fmt::format("the run would last more than {:.0f} years of simulated time: expected "
-                            "shorter steps (deployment.latency, deployment.hardware), fewer tokens "
-                            "or a higher arrival rate",
-                            kEndOfTime.seconds() / (365.25 * 86400)),
-                config_.empty() ? std::string(kExampleConfigName) : config_);
-  }
-  if (result.interrupted) {
+  if (result->interrupted) {
     run->warnings.push_back(
         fmt::format("Interrupted after {} of {} arrivals: figures are of what had finished.",
-                    result.outcomes.size(), requests->size()));
+                    result->outcomes.size(), requests->size()));
   }
   if (verify_) {
-    if (const Result<void> held = verify(*run, result); !held) return std::unexpected(held.error());
+    if (const Result<void> held = verify(*run, *result); !held) {
+      return std::unexpected(held.error());
+    }
   }
-  const RunSummary summary = summarize_run(result.outcomes, *result.gaps, facts_of(*run, result));
-  if (const auto warning = overload_warning(summary)) run->warnings.push_back(*warning);
-  if (summary.arrived > 0 && summary.refused == summary.arrived) {
-    run->warnings.push_back("Every request was refused: there are no latencies to report.");
-  }
-  if (result.signals_thinned) {
-    run->warnings.push_back(
-        fmt::format("The run is long: the state was sampled every {} s, not as often as asked for.",
-                    short_number(result.signals_interval.seconds())));
-  }
+  const RunSummary summary =
+      summarize_run(result->outcomes, *result->gaps, facts_of(*run, *result));
+  for (const std::string& note : result_notes(*result, summary)) run->warnings.push_back(note);
   if (!out_.empty()) {
-    RunRecord record{.manifest = run_manifest(*run, stepwise_, !result.interrupted),
-                     .summary = summary_json(summary, run->config.slo),
-                     .outcomes = result.outcomes,
-                     .slo = run->config.slo,
-                     .signals = result.signals,
-                     .with_outcomes = run->config.output.outcomes};
-    if (run->trace) record.carried = run->trace->carried();
-    const Result<void> written = write_run_folder(out_, record);
+    const Result<void> written = write_folder(*run, *result, summary);
     if (!written) return std::unexpected(written.error());
   }
-  print(*run, result, summary);
-  if (result.interrupted) return fail(ErrorCode::kInterrupted, "interrupted");
+  print(*run, *result, summary);
+  if (result->interrupted) return fail(ErrorCode::kInterrupted, "interrupted");
   return 0;
+}
+
+Result<SimulationResult> Simulate::execute(const LoadedRun& run, RequestSource& requests,
+                                           DecisionFiles& decisions) const {
+  RunOptions options = options_for(run);
+  if (decisions.any()) options.observer = &decisions;
+  ProgressLine progress("simulating", requests.size(), "requests");
+  SimulationResult result =
+      simulate_fleet(run.deployment.fleet, options, requests,
+                     {.stop = &stop_requested(),
+                      .progress = [&](std::uint64_t arrived) { progress.show(arrived); }});
+  if (!result.beyond_time) return result;
+  return fail(ErrorCode::kInvalidConfig,
+              fmt::format("the run would last more than {:.0f} years of simulated time: expected "
+                          "shorter steps (deployment.latency, deployment.hardware), fewer tokens "
+                          "or a higher arrival rate",
+                          kEndOfTime.seconds() / (365.25 * 86400)),
+              config_.empty() ? std::string(kExampleConfigName) : config_);
+}
+
+Result<void> Simulate::write_folder(const LoadedRun& run, const SimulationResult& result,
+                                    const RunSummary& summary) const {
+  RunRecord record{.manifest = run_manifest(run, stepwise_, !result.interrupted),
+                   .summary = summary_json_of(run, result, summary),
+                   .outcomes = result.outcomes,
+                   .slo = run.config.slo,
+                   .signals = result.signals,
+                   .replicas = reported_replicas(result),
+                   .with_prefix_cache = summary.prefix_hit_rate.has_value(),
+                   .with_outcomes = run.config.output.outcomes};
+  GeneratedColumns columns;
+  if (run.trace) {
+    record.carried = run.trace->carried();
+  } else if (record.with_outcomes) {
+    columns =
+        generated_columns(run.config.workload.generated, run.config.seed, result.outcomes.size());
+    record.carried = columns.carried();
+  }
+  return write_run_folder(out_, record);
 }
 
 Result<void> Simulate::verify(const LoadedRun& run, const SimulationResult& result) const {
@@ -189,11 +172,11 @@ Result<void> Simulate::verify(const LoadedRun& run, const SimulationResult& resu
   }
   if (result.interrupted) return {};
   // The same run again, looked at in another rhythm: outcomes must not depend on the looking.
-  SimulatorOptions again = options_for(run);
+  RunOptions again = options_for(run);
   again.signals_interval = Duration::from_seconds(0.37);
   const std::unique_ptr<RequestSource> requests = run.requests();
   const SimulationResult second =
-      simulate(again, *run.deployment.latency, *requests, {.stop = &stop_requested()});
+      simulate_fleet(run.deployment.fleet, again, *requests, {.stop = &stop_requested()});
   if (second.interrupted) return fail(ErrorCode::kInterrupted, "interrupted during the second run");
   const bool same = second.outcomes.size() == result.outcomes.size() &&
                     std::memcmp(second.outcomes.data(), result.outcomes.data(),
@@ -207,11 +190,13 @@ Result<void> Simulate::verify(const LoadedRun& run, const SimulationResult& resu
 void Simulate::print(const LoadedRun& run, const SimulationResult& result,
                      const RunSummary& summary) const {
   if (json_) {
-    fmt::print("{}", summary_json(summary, run.config.slo).indented_text());
+    fmt::print("{}", summary_json_of(run, result, summary).indented_text());
     return;
   }
-  fmt::print("{}\n{}", summary_text(summary, context_of(run, summary)),
-             summary_plots(result.outcomes, result.signals, plot_glyphs()));
+  const std::span<const Outcome> counted =
+      std::span(result.outcomes).subspan(static_cast<std::size_t>(summary.warmup_excluded));
+  fmt::print("{}{}\n{}", summary_text(summary, context_of(run, result, summary)),
+             fleet_events_text(run, result), summary_plots(counted, result.signals, plot_glyphs()));
   for (const std::string& warning : run.warnings) fmt::print("\nNote: {}\n", warning);
   if (!out_.empty()) {
     fmt::print("\nRun folder: {}  (a page with all plots: inferscale report {})\n", out_, out_);

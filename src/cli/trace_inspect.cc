@@ -41,7 +41,7 @@ JsonValue trace_json(const Trace& trace, const TraceSummary& summary) {
   if (summary.sessions) json.add("sessions", summary.sessions->names);
   if (summary.prefix) {
     json.add("prefix", JsonValue::object()
-                           .add("block_tokens", trace.block_tokens)
+                           .add("block_tokens", trace.content.block_tokens)
                            .add("blocks", summary.prefix->blocks)
                            .add("blocks_hit_infinite_cache", summary.prefix->blocks_hit)
                            .add("hit_rate_infinite_cache", summary.prefix->hit_rate));
@@ -68,7 +68,7 @@ void print_summary(const Trace& trace, const TraceSummary& s) {
   if (s.sessions) fmt::print("  {} sessions\n", s.sessions->names);
   if (s.prefix) {
     fmt::print("  {} blocks of {} tokens; a cache that never forgets would hit {:.1f} %\n",
-               s.prefix->blocks, trace.block_tokens, 100.0 * s.prefix->hit_rate);
+               s.prefix->blocks, trace.content.block_tokens, 100.0 * s.prefix->hit_rate);
   }
   TextTable table({"tokens", ">mean", ">p10", ">p50", ">p90", ">p99", ">max", ">total"});
   const auto add = [&](const char* name, const LengthSummary& lengths) {
@@ -89,8 +89,10 @@ class TraceInspect final : public Command {
   std::string summary() const override { return "Summarise a trace: rate, burstiness, lengths"; }
   void declare(Arguments& arguments) override {
     arguments.positional("FILE", options_.file, true, "the trace, plain or gzip");
-    arguments.option("--format", format_,
-                     "inferscale, azure2023, mooncake or burstgpt; default: auto");
+    arguments.option(
+        "--format", format_,
+        "inferscale, azure2023, mooncake, burstgpt, claude_code_csv or claude_code_jsonl; "
+        "default: auto");
     arguments.flag("--sort", options_.sort, "put rows that are out of order in order of arrival");
     arguments.flag("--skip-failed", options_.skip_failed,
                    "leave out rows without output tokens, and count them");
@@ -102,7 +104,8 @@ class TraceInspect final : public Command {
       if (!options_.format) {
         return fail(ErrorCode::kInvalidConfig,
                     "--format: '" + format_ +
-                        "': expected auto, inferscale, azure2023, mooncake or burstgpt");
+                        "': expected auto, inferscale, azure2023, mooncake, burstgpt, "
+                        "claude_code_csv or claude_code_jsonl");
       }
     }
     const Result<Trace> trace = read_trace(options_, "", 0);

@@ -7,6 +7,7 @@
 #include "base/json_writer.h"
 #include "core/carried_columns.h"
 #include "core/outcome.h"
+#include "core/replica_report.h"
 #include "core/signal_sample.h"
 #include "core/slo.h"
 
@@ -20,7 +21,9 @@ struct RunRecord {
   Slo slo;                            // what `slo_met` of each request is judged by
   CarriedColumns carried;
   std::span<const SignalSample> signals;
-  bool with_outcomes = true;  // false: leave the outcomes out of the folder
+  std::span<const ReplicaReport> replicas;  // empty: the run has no rows of replicas
+  bool with_prefix_cache = false;           // outcomes then say what their prompts found there
+  bool with_outcomes = true;                // false: leave the outcomes out of the folder
 };
 
 }  // namespace inferscale

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "base/random.h"
+#include "metrics/single_server_test_support.h"
 
 namespace inferscale {
 namespace {
@@ -21,23 +23,6 @@ TEST(Quantiles, RankIsTheLeastThatCoversTheShare) {
     }
   }
 }
-
-class VectorStream final : public ValueStream {
- public:
-  explicit VectorStream(std::vector<double> values) : values_(std::move(values)) {}
-  std::size_t size_at_most() const override { return values_.size(); }
-  void restart() override { next_ = 0; }
-  std::span<const double> next() override {
-    const std::size_t size = std::min<std::size_t>(7, values_.size() - next_);
-    const std::span<const double> chunk(values_.data() + next_, size);
-    next_ += size;
-    return chunk;
-  }
-
- private:
-  std::vector<double> values_;
-  std::size_t next_ = 0;
-};
 
 void expect_agreement_with_sorting(const std::vector<double>& values) {
   double sum = 0;

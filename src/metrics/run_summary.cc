@@ -1,14 +1,18 @@
 #include "metrics/run_summary.h"
 
 #include <algorithm>
-#include <array>
+
+#include "metrics/outcome_figures.h"
+#include "metrics/warmup.h"
 
 namespace inferscale {
 namespace {
 
+using Figure = OutcomeFigures::Figure;
+
 constexpr double kMillisPerNano = 1e-6;
 
-void count_endings(std::span<const Outcome> outcomes, const Slo& slo, RunSummary& summary) {
+void count_endings(std::span<const Outcome> outcomes, RunSummary& summary) {
   for (const Outcome& outcome : outcomes) {
     switch (outcome.status) {
       case OutcomeStatus::kUnfinished:
@@ -29,68 +33,103 @@ void count_endings(std::span<const Outcome> outcomes, const Slo& slo, RunSummary
     ++summary.finished;
     summary.prompt_tokens += outcome.prompt_tokens;
     summary.output_tokens += outcome.output_tokens;
+  }
+}
+
+void fill_prefix_hits(std::span<const Outcome> outcomes, RunSummary& summary) {
+  if (summary.prompt_tokens == 0) return;
+  std::int64_t cached = 0;
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.finished()) cached += outcome.cached_tokens;
+  }
+  summary.prefix_hit_rate =
+      static_cast<double>(cached) / static_cast<double>(summary.prompt_tokens);
+}
+
+// The arrival of the first request that counts.
+Instant warmup_end(std::span<const Outcome> outcomes, const MeasurementOptions& options,
+                   RunSummary& summary) {
+  summary.warmup_auto = options.warmup_auto;
+  if (!options.warmup_auto) return Instant() + options.warmup;
+  OutcomeFigures ttft(outcomes, Figure::kTtft);
+  const std::optional<std::size_t> cut = mser5(ttft);
+  summary.warmup_found = cut.has_value();
+  if (cut.value_or(0) == 0) return {};
+  std::size_t finished = 0;
+  const auto first = std::find_if(outcomes.begin(), outcomes.end(), [&](const Outcome& outcome) {
+    return outcome.finished() && finished++ == *cut;
+  });
+  return first->arrival;
+}
+
+// The requests that arrived when the warm-up had ended.
+std::span<const Outcome> counted_of(std::span<const Outcome> outcomes, Instant warmup) {
+  const auto first =
+      std::lower_bound(outcomes.begin(), outcomes.end(), warmup,
+                       [](const Outcome& outcome, Instant at) { return outcome.arrival < at; });
+  return {first, outcomes.end()};
+}
+
+void count_met(std::span<const Outcome> counted, const Slo& slo, RunSummary& summary) {
+  for (const Outcome& outcome : counted) {
+    if (outcome.status != OutcomeStatus::kRefused) ++summary.admitted;
+    if (!outcome.finished()) continue;
     if (slo.ttft && outcome.ttft() <= *slo.ttft) ++summary.ttft_met;
     if (slo.e2e && outcome.e2e() <= *slo.e2e) ++summary.e2e_met;
     if (slo.itl && itl_met(slo, outcome)) ++summary.itl_met;
     if (slo_met(slo, outcome)) ++summary.slo_met;
   }
+  const auto met = static_cast<double>(summary.slo_met);
+  if (!counted.empty()) summary.goodput = met / static_cast<double>(counted.size());
+  if (summary.admitted > 0) {
+    summary.attainment_admitted = met / static_cast<double>(summary.admitted);
+  }
 }
 
-// One figure of each finished request, in milliseconds.
-class FigureStream final : public ValueStream {
- public:
-  enum class Figure { kTtft, kTpot, kE2e, kQueueTime, kItlMax };
-
-  FigureStream(std::span<const Outcome> outcomes, Figure figure)
-      : outcomes_(outcomes), figure_(figure) {
-    least_tokens_ = figure == Figure::kTpot || figure == Figure::kItlMax ? 2 : 1;
-  }
-  std::size_t size_at_most() const override { return outcomes_.size(); }
-  void restart() override { next_ = 0; }
-  std::span<const double> next() override {
-    std::size_t filled = 0;
-    while (filled < buffer_.size() && next_ < outcomes_.size()) {
-      const Outcome& outcome = outcomes_[next_++];
-      if (!outcome.finished() || outcome.output_tokens < least_tokens_) continue;
-      buffer_[filled++] = nanos_of(outcome) * kMillisPerNano;
-    }
-    return {buffer_.data(), filled};
-  }
-
- private:
-  double nanos_of(const Outcome& outcome) const {
-    switch (figure_) {
-      case Figure::kTtft:
-        return static_cast<double>(outcome.ttft().ns());
-      case Figure::kTpot:
-        return outcome.tpot_ns();
-      case Figure::kE2e:
-        return static_cast<double>(outcome.e2e().ns());
-      case Figure::kQueueTime:
-        return static_cast<double>(outcome.queue_time().ns());
-      case Figure::kItlMax:
-        return static_cast<double>(outcome.itl_max.ns());
-    }
-    return 0;
-  }
-
-  std::span<const Outcome> outcomes_;
-  Figure figure_;
-  std::uint32_t least_tokens_ = 1;
-  std::size_t next_ = 0;
-  std::array<double, 512> buffer_{};
-};
-
-void summarize_latencies(std::span<const Outcome> outcomes, RunSummary& summary) {
-  const auto population = [&](FigureStream::Figure figure) {
-    FigureStream stream(outcomes, figure);
+void summarize_latencies(std::span<const Outcome> counted, RunSummary& summary) {
+  const auto population = [&](Figure figure) {
+    OutcomeFigures stream(counted, figure);
     return summarize(stream);
   };
-  summary.ttft_ms = population(FigureStream::Figure::kTtft);
-  summary.tpot_ms = population(FigureStream::Figure::kTpot);
-  summary.e2e_ms = population(FigureStream::Figure::kE2e);
-  summary.queue_ms = population(FigureStream::Figure::kQueueTime);
-  summary.itl_ms_max = population(FigureStream::Figure::kItlMax);
+  summary.ttft_ms = population(Figure::kTtft);
+  summary.tpot_ms = population(Figure::kTpot);
+  summary.e2e_ms = population(Figure::kE2e);
+  summary.queue_ms = population(Figure::kQueueTime);
+  summary.itl_ms_max = population(Figure::kItlMax);
+}
+
+// All in one reading.
+void fill_confidence(std::span<const Outcome> counted, const Slo& slo, RunSummary& summary) {
+  const auto p95_of = [](const PopulationSummary& population) {
+    return BatchQuantile(population.count, 0.95, population.p95, population.p90);
+  };
+  BatchMeans ttft(summary.ttft_ms.count);
+  BatchMeans tpot(summary.tpot_ms.count);
+  BatchMeans e2e(summary.e2e_ms.count);
+  BatchMeans queue(summary.queue_ms.count);
+  BatchMeans goodput(std::ssize(counted));
+  BatchQuantile ttft_p95 = p95_of(summary.ttft_ms);
+  BatchQuantile e2e_p95 = p95_of(summary.e2e_ms);
+  const auto millis = [](double ns) { return ns * kMillisPerNano; };
+  for (const Outcome& outcome : counted) {
+    goodput.add(slo_met(slo, outcome) ? 1 : 0);
+    if (!outcome.finished()) continue;
+    const double ttft_ms = millis(static_cast<double>(outcome.ttft().ns()));
+    const double e2e_ms = millis(static_cast<double>(outcome.e2e().ns()));
+    ttft.add(ttft_ms);
+    ttft_p95.add(ttft_ms);
+    e2e.add(e2e_ms);
+    e2e_p95.add(e2e_ms);
+    queue.add(millis(static_cast<double>(outcome.queue_time().ns())));
+    if (outcome.output_tokens >= 2) tpot.add(millis(outcome.tpot_ns()));
+  }
+  summary.confidence = {.ttft_ms_mean = ttft.of_mean(),
+                        .ttft_ms_p95 = ttft_p95.interval(),
+                        .tpot_ms_mean = tpot.of_mean(),
+                        .e2e_ms_mean = e2e.of_mean(),
+                        .e2e_ms_p95 = e2e_p95.interval(),
+                        .queue_ms_mean = queue.of_mean()};
+  if (slo.any()) summary.confidence.goodput = goodput.of_share();
 }
 
 PopulationSummary of_histogram(const DurationHistogram& gaps) {
@@ -115,7 +154,9 @@ void fill_rates(std::span<const Outcome> outcomes, const RunFacts& facts, RunSum
   if (window.ns() > 0) {
     summary.offered_rps = static_cast<double>(outcomes.size() - 1) / window.seconds();
   }
-  summary.accelerator_hours = summary.duration_s * static_cast<double>(facts.accelerators) / 3600.0;
+  summary.accelerator_hours =
+      facts.replicas.empty() ? summary.duration_s * static_cast<double>(facts.accelerators) / 3600.0
+                             : summary.fleet.accelerator_hours;
   if (summary.output_tokens > 0) {
     summary.accelerator_hours_per_million_output_tokens =
         summary.accelerator_hours / (static_cast<double>(summary.output_tokens) * 1e-6);
@@ -127,7 +168,8 @@ void fill_rates(std::span<const Outcome> outcomes, const RunFacts& facts, RunSum
   summary.finished_rps = per_second(summary.finished);
   summary.output_tokens_per_s = per_second(summary.output_tokens);
   summary.total_tokens_per_s = per_second(summary.prompt_tokens + summary.output_tokens);
-  summary.goodput_rps = per_second(summary.slo_met);
+  const double measured_s = summary.duration_s - summary.warmup_s;
+  if (measured_s > 0) summary.goodput_rps = static_cast<double>(summary.slo_met) / measured_s;
 }
 
 void fill_usage(const RunFacts& facts, RunSummary& summary) {
@@ -145,6 +187,24 @@ void fill_usage(const RunFacts& facts, RunSummary& summary) {
   summary.recomputed_tokens = facts.recomputed_tokens;
 }
 
+// The same figures for a fleet: of the time that each replica was up, and its own cache.
+void fill_fleet_usage(std::span<const ReplicaReport> replicas, RunSummary& summary) {
+  double up_ns = 0;
+  double busy_ns = 0;
+  double block_ns = 0;
+  double there_ns = 0;
+  summary.kv_used_peak = 0;
+  for (const ReplicaReport& replica : replicas) {
+    up_ns += static_cast<double>(replica.up.ns());
+    busy_ns += replica.busy_ns;
+    block_ns += replica.kv_block_ns;
+    there_ns += static_cast<double>(replica.up.ns()) * static_cast<double>(replica.kv_blocks);
+    summary.kv_used_peak = std::max(summary.kv_used_peak, replica.kv_used_peak().value_or(0));
+  }
+  if (up_ns > 0) summary.utilisation = busy_ns / up_ns;
+  if (there_ns > 0) summary.kv_used_mean = block_ns / there_ns;
+}
+
 }  // namespace
 
 RunSummary summarize_run(std::span<const Outcome> outcomes, const DurationHistogram& gaps,
@@ -152,18 +212,24 @@ RunSummary summarize_run(std::span<const Outcome> outcomes, const DurationHistog
   RunSummary summary;
   summary.arrived = std::ssize(outcomes);
   summary.has_slo = facts.slo.any();
-  count_endings(outcomes, facts.slo, summary);
-  summarize_latencies(outcomes, summary);
+  count_endings(outcomes, summary);
+  if (facts.prefix_caching) fill_prefix_hits(outcomes, summary);
+
+  const Instant warmup = warmup_end(outcomes, facts.measurement, summary);
+  const std::span<const Outcome> counted = counted_of(outcomes, warmup);
+  summary.warmup_s = warmup.seconds();
+  summary.counted = std::ssize(counted);
+  summary.warmup_excluded = summary.arrived - summary.counted;
+  count_met(counted, facts.slo, summary);
+  summarize_latencies(counted, summary);
   summary.itl_ms = of_histogram(gaps);
+  summary.backlog = judge_backlog(outcomes, warmup);
+  if (summary.steady().value_or(true)) fill_confidence(counted, facts.slo, summary);
+
+  summary.fleet = summarize_fleet(facts.replicas);
   fill_rates(outcomes, facts, summary);
   fill_usage(facts, summary);
-  if (summary.arrived > 0) {
-    summary.goodput = static_cast<double>(summary.slo_met) / static_cast<double>(summary.arrived);
-  }
-  if (summary.arrived > summary.refused) {
-    summary.attainment_admitted = static_cast<double>(summary.slo_met) /
-                                  static_cast<double>(summary.arrived - summary.refused);
-  }
+  if (!facts.replicas.empty()) fill_fleet_usage(facts.replicas, summary);
   return summary;
 }
 

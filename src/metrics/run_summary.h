@@ -9,8 +9,13 @@
 
 #include "core/duration_histogram.h"
 #include "core/outcome.h"
+#include "core/replica_report.h"
 #include "core/request.h"
 #include "core/slo.h"
+#include "metrics/backlog.h"
+#include "metrics/batch_means.h"
+#include "metrics/fleet_summary.h"
+#include "core/measurement.h"
 #include "metrics/quantiles.h"
 
 namespace inferscale {
@@ -18,8 +23,11 @@ namespace inferscale {
 // What the figures need to know of the deployment and of its time.
 struct RunFacts {
   Slo slo;
-  Instant end;  // the last event; the run begins at 0
-  std::int64_t accelerators = 1;
+  MeasurementOptions measurement;
+  Instant end;                              // the last event; the run begins at 0
+  std::int64_t accelerators = 1;            // up all the time, unless there are `replicas`
+  std::span<const ReplicaReport> replicas;  // empty: nobody kept them
+  bool prefix_caching = false;              // some replica had a prefix cache
   BlockCount kv_blocks = 0;
   double busy_ns = 0;  // as in ReplicaUsage
   double sequence_ns = 0;
@@ -31,15 +39,35 @@ struct RunFacts {
   std::int64_t recomputed_tokens = 0;
 };
 
+// Where a latency or goodput figure lies, at ConfidenceInterval::kLevel; without intervals when the
+// run is saturated, since there is no steady state that they could be about.
+struct RunConfidence {
+  ConfidenceInterval ttft_ms_mean;
+  ConfidenceInterval ttft_ms_p95;
+  ConfidenceInterval tpot_ms_mean;
+  ConfidenceInterval e2e_ms_mean;
+  ConfidenceInterval e2e_ms_p95;
+  ConfidenceInterval queue_ms_mean;
+  ConfidenceInterval goodput;
+};
+
 struct RunSummary {
   std::int64_t arrived = 0;
   std::int64_t finished = 0;
   std::int64_t refused = 0;
   std::int64_t unfinished = 0;
-  std::int64_t lost = 0;  // with a replica that failed
+  std::int64_t lost = 0;        // with a replica that failed
   std::int64_t refused_kv = 0;  // by reason
   std::int64_t refused_model_len = 0;
   std::int64_t refused_queue_full = 0;
+
+  double warmup_s = 0;  // its end; 0: nothing is left out
+  bool warmup_auto = false;
+  bool warmup_found = true;          // false: it was looked for, and the run has no such end
+  std::int64_t warmup_excluded = 0;  // arrivals before it
+  std::int64_t counted = 0;          // the others: what latency and goodput are about
+
+  Backlog backlog;  // whether there is a steady state
 
   double duration_s = 0;              // to the last event
   double arrival_window_s = 0;        // first to last arrival
@@ -52,22 +80,28 @@ struct RunSummary {
   std::int64_t prompt_tokens = 0;  // of finished requests
   std::int64_t output_tokens = 0;
 
-  // Milliseconds, over finished requests.
+  // Cached prompt tokens / prompt tokens, of finished requests; none without a prefix cache.
+  std::optional<double> prefix_hit_rate;
+
+  // Milliseconds, over the counted requests that finished.
   PopulationSummary ttft_ms;
   PopulationSummary tpot_ms;  // those with at least two output tokens
   PopulationSummary e2e_ms;
   PopulationSummary queue_ms;
   PopulationSummary itl_ms_max;  // the longest stall of each, those with two tokens or more
-  PopulationSummary itl_ms;      // all gaps of all requests, to DurationHistogram's error
+  PopulationSummary itl_ms;      // all gaps of all requests, to DurationHistogram's error; these
+                                 // are gathered on the way, with those of the warm-up
+  RunConfidence confidence;
 
   bool has_slo = false;
   std::int64_t slo_met = 0;
-  std::int64_t ttft_met = 0;  // finished requests that met this target alone
+  std::int64_t ttft_met = 0;  // counted requests that met this target alone
   std::int64_t itl_met = 0;
   std::int64_t e2e_met = 0;
-  double goodput = 0;              // slo_met / arrived
-  double goodput_rps = 0;          // slo_met / duration
-  double attainment_admitted = 0;  // slo_met / (arrived - refused)
+  double goodput = 0;              // slo_met / counted
+  double goodput_rps = 0;          // slo_met / (duration - warmup)
+  double attainment_admitted = 0;  // slo_met / admitted
+  std::int64_t admitted = 0;       // counted requests that were not refused
 
   double kv_used_mean = 0;  // fractions of all blocks, over time
   double kv_used_peak = 0;
@@ -79,6 +113,13 @@ struct RunSummary {
   std::int64_t recomputed_tokens = 0;
   double accelerator_hours = 0;
   std::optional<double> accelerator_hours_per_million_output_tokens;
+  FleetSummary fleet;  // no replicas: nobody kept their reports
+
+  // Whether percentiles of the run are those of a steady state; nothing when undecided.
+  std::optional<bool> steady() const {
+    if (backlog.verdict == BacklogVerdict::kUndecided) return std::nullopt;
+    return backlog.verdict == BacklogVerdict::kStable;
+  }
 };
 
 RunSummary summarize_run(std::span<const Outcome> outcomes, const DurationHistogram& gaps,

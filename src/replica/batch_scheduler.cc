@@ -1,79 +1,61 @@
 #include "replica/batch_scheduler.h"
 
-#include <algorithm>
 #include <array>
+
+#include "base/check.h"
 
 namespace inferscale {
 namespace {
 
-struct NamedKind {
-  std::string_view name;
-  SchedulerKind kind;
-};
-
 constexpr std::array kSchedulers = {
-    NamedKind{"continuous_fcfs", SchedulerKind::kContinuousFcfs},
-    NamedKind{"static_fcfs", SchedulerKind::kStaticFcfs},
-};
-
-class ContinuousFcfs final : public BatchScheduler {
- public:
-  explicit ContinuousFcfs(std::int64_t max_num_seqs) : limit_(max_num_seqs) {}
-  void at_boundary(std::int64_t running, std::int64_t) override { running_ = running; }
-  bool is_open() const override { return running_ < limit_; }
-  void admitted() override { ++running_; }
-  void head_blocked() override {}
-  bool takes_arrivals(std::int64_t running) const override { return running < limit_; }
-  bool reserves_output() const override { return false; }
-
- private:
-  std::int64_t limit_;
-  std::int64_t running_ = 0;
-};
-
-// The batch is chosen once, when the one before has drained. Its prompts may need several prefill
-// steps (the token budget); until they are done the places chosen stay open to those chosen only.
-class StaticFcfs final : public BatchScheduler {
- public:
-  explicit StaticFcfs(std::int64_t max_num_seqs) : limit_(max_num_seqs) {}
-  void at_boundary(std::int64_t running, std::int64_t waiting) override {
-    if (running == 0) chosen_ = std::min(waiting, limit_);
-  }
-  bool is_open() const override { return chosen_ > 0; }
-  void admitted() override { --chosen_; }
-  void head_blocked() override { chosen_ = 0; }
-  bool takes_arrivals(std::int64_t) const override { return false; }
-  bool reserves_output() const override { return true; }
-
- private:
-  std::int64_t limit_;
-  std::int64_t chosen_ = 0;
+    SchedulerRules{.name = "continuous_fcfs", .kind = SchedulerKind::kContinuousFcfs},
+    SchedulerRules{.name = "static_fcfs", .kind = SchedulerKind::kStaticFcfs, .drains = true},
+    SchedulerRules{.name = "continuous_sjf",
+                   .kind = SchedulerKind::kContinuousSjf,
+                   .order = QueueOrder::kService},
+    SchedulerRules{.name = "continuous_slo",
+                   .kind = SchedulerKind::kContinuousSlo,
+                   .order = QueueOrder::kSlack,
+                   .needs_deadline = true},
+    SchedulerRules{.name = "chunked_slo",
+                   .kind = SchedulerKind::kChunkedSlo,
+                   .order = QueueOrder::kSlack,
+                   .mixed = true,
+                   .chunked = true,
+                   .merges_partials = true,
+                   .needs_deadline = true},
+    SchedulerRules{.name = "vllm",
+                   .kind = SchedulerKind::kVllm,
+                   .mixed = true,
+                   .chunked = true,
+                   .knows_priority = true},
+    SchedulerRules{.name = "sglang",
+                   .kind = SchedulerKind::kSglang,
+                   .order = QueueOrder::kEntry,
+                   .chunked = true,
+                   .expects_output = true,
+                   .knows_priority = true},
 };
 
 }  // namespace
 
-std::string_view scheduler_name(SchedulerKind kind) {
-  for (const NamedKind& one : kSchedulers) {
-    if (one.kind == kind) return one.name;
+std::span<const SchedulerRules> all_schedulers() {
+  return kSchedulers;
+}
+
+const SchedulerRules& rules_of(SchedulerKind kind) {
+  for (const SchedulerRules& rules : kSchedulers) {
+    if (rules.kind == kind) return rules;
   }
-  return "unknown";
+  CHECK(false) << "no scheduler " << static_cast<int>(kind);
+  return kSchedulers.front();
 }
 
 std::optional<SchedulerKind> scheduler_by_name(std::string_view name) {
-  for (const NamedKind& one : kSchedulers) {
-    if (one.name == name) return one.kind;
+  for (const SchedulerRules& rules : kSchedulers) {
+    if (rules.name == name) return rules.kind;
   }
   return std::nullopt;
-}
-
-std::unique_ptr<BatchScheduler> make_scheduler(SchedulerKind kind, std::int64_t max_num_seqs) {
-  switch (kind) {
-    case SchedulerKind::kContinuousFcfs:
-      return std::make_unique<ContinuousFcfs>(max_num_seqs);
-    case SchedulerKind::kStaticFcfs:
-      return std::make_unique<StaticFcfs>(max_num_seqs);
-  }
-  return nullptr;
 }
 
 }  // namespace inferscale

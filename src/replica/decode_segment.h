@@ -39,6 +39,10 @@ class DecodeSegment {
     return k * first_ + growth_ * (0.5 * k * (k - 1.0));
   }
   double growth_ns() const { return growth_; }
+  // What is left of it after `steps` steps, for sums over its unrounded times.
+  DecodeSegment after(std::int64_t steps) const {
+    return {time_after(steps), {.first_ns = step_ns(steps + 1), .growth_ns = growth_}};
+  }
   // Step j's cost before rounding to instants, j from 1.
   double step_ns(std::int64_t step) const {
     return first_ + growth_ * static_cast<double>(step - 1);

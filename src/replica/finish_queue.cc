@@ -32,14 +32,15 @@ void FinishQueue::sift_down(std::size_t hole, Entry entry) {
 }
 
 void FinishQueue::push(std::int64_t step, std::uint32_t slot) {
+  if (slot >= place_.size()) place_.resize(slot + 1, kAbsent);
   CHECK(place_[slot] == kAbsent) << "slot " << slot << " is queued already";
   heap_.push_back({step, slot});
   sift_up(heap_.size() - 1, {step, slot});
 }
 
 void FinishQueue::remove(std::uint32_t slot) {
+  CHECK(holds(slot)) << "slot " << slot << " is not queued";
   const std::size_t hole = place_[slot];
-  CHECK(hole != kAbsent) << "slot " << slot << " is not queued";
   place_[slot] = kAbsent;
   const Entry last = heap_.back();
   heap_.pop_back();

@@ -11,9 +11,6 @@ namespace inferscale {
 
 class FinishQueue {
  public:
-  // REQUIRES: slots are less than `slots`.
-  explicit FinishQueue(std::size_t slots) : place_(slots, kAbsent) { heap_.reserve(slots); }
-
   bool empty() const { return heap_.empty(); }
   std::size_t size() const { return heap_.size(); }
   // The least step and a slot that finishes then. REQUIRES: not empty.
@@ -22,6 +19,7 @@ class FinishQueue {
 
   // REQUIRES: the slot is not in the queue.
   void push(std::int64_t step, std::uint32_t slot);
+  bool holds(std::uint32_t slot) const { return slot < place_.size() && place_[slot] != kAbsent; }
   // REQUIRES: the slot is in the queue.
   void remove(std::uint32_t slot);
 

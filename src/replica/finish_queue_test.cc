@@ -14,7 +14,7 @@ namespace {
 TEST(FinishQueue, GivesTheLeastStepAsASortedListDoes) {
   constexpr std::uint32_t kSlots = 60;
   RandomStream random(5, "heap");
-  FinishQueue queue(kSlots);
+  FinishQueue queue;
   std::map<std::uint32_t, std::int64_t> expected;  // slot -> step
   for (int i = 0; i < 30'000; ++i) {
     const auto slot = static_cast<std::uint32_t>(random.below(kSlots));

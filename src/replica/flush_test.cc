@@ -14,7 +14,7 @@ class OutcomeMap final : public ReplicaSink {
  public:
   void record(RequestId id, const Outcome& outcome) override { outcomes[id] = outcome; }
   void prefilled(const Handoff&) override {}
-  void reserved(RequestId, Instant) override {}
+  void reserved(RequestId, TokenCount, Instant) override {}
   std::map<RequestId, Outcome> outcomes;
 };
 

@@ -1,38 +1,46 @@
 // The KV blocks of one replica: how many are held, and when the batch will need more.
 //
-// A sequence that has w tokens in the cache holds ceil(w / b) blocks of b tokens. Each decode step
-// writes one token for each sequence, so a sequence needs a new block before the steps at which w
-// is a multiple of b. All sequences advance together; it is enough to count the sequences by the
-// residue of (w - steps so far) modulo b, and the blocks that any number of steps will need follow
-// without looking at a single sequence. Cost: at most b additions for a question, whatever the
-// batch size and the number of steps.
+// A sequence that has w tokens in the cache holds ceil(w / b) blocks of b tokens in each group of
+// layers (kv_layout.h). Each decode step writes one token for each sequence, so a sequence needs
+// new blocks before the steps at which w is a multiple of b. All sequences advance together; it is
+// enough to add up the blocks that sequences need by the residue of (w - steps so far) modulo b,
+// and the blocks that any number of steps will need follow without looking at a single sequence.
+// Cost: at most b additions for a question, whatever the batch size and the number of steps.
 //
-// Sequences with a reservation (static batching) hold their blocks from the start and never grow.
+// Window groups stop growing when the window is full: window_filled() says so, at the step at which
+// a sequence's cached tokens reach window_limit().
+//
+// With a prefix cache the free blocks are in the cache's order and may hold content that can be
+// found again; blocks that several sequences share count as held once. Sequences with a reservation
+// (static batching) hold their blocks from the start and never grow.
 // Invariant: held() + free() == total(), none of them negative.
 
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/request.h"
 #include "replica/decode_segment.h"
+#include "replica/kv_layout.h"
+#include "replica/prefix_cache.h"
 
 namespace inferscale {
 
 class KvBlocks {
  public:
   // REQUIRES: total >= 1, block_tokens >= 1.
-  KvBlocks(BlockCount total, std::int64_t block_tokens);
+  KvBlocks(BlockCount total, const KvLayout& layout, bool prefix_caching);
 
   BlockCount total() const { return total_; }
   BlockCount held() const { return held_; }
   BlockCount free() const { return total_ - held_; }
-  std::int64_t block_tokens() const { return block_tokens_; }
-  BlockCount blocks_for(TokenCount tokens) const {
-    return (tokens + block_tokens_ - 1) / block_tokens_;
-  }
+  const KvLayout& layout() const { return layout_; }
+  BlockCount blocks_for(TokenCount tokens) const { return layout_.blocks_for(tokens); }
+  // Cached tokens at which a sequence's window groups hold all that they ever will.
+  TokenCount window_limit() const { return layout_.window_blocks() * layout_.block_tokens; }
 
   // Takes or gives back blocks. REQUIRES: there are as many.
   void take(BlockCount blocks);
@@ -41,6 +49,21 @@ class KvBlocks {
   // A sequence of `tokens` cached tokens starts, or stops, to grow by one token a step.
   void start_growing(TokenCount tokens);
   void stop_growing(TokenCount tokens);
+  // A growing sequence has reached window_limit() tokens; start_growing() counted it below.
+  void window_filled();
+
+  // With a prefix cache only, else nothing is ever found and nothing shared.
+  bool finds() const { return cache_.has_value(); }
+  PrefixCache::Match match(const Request& request, TokenCount limit) const;
+  void acquire(const Request& request, const PrefixCache::Match& match, PrefixCache::Hold& hold);
+  // The request's first `tokens` tokens are computed, in blocks that it holds.
+  void computed(const Request& request, TokenCount tokens, PrefixCache::Hold& hold);
+  // Gives back what the request shares, and `own` blocks beside.
+  void release(const Request& request, PrefixCache::Hold& hold, BlockCount own);
+  // The same for a preempted sequence: its first `tokens` tokens stay readable for itself.
+  void release_preempted(const Request& request, TokenCount tokens, PrefixCache::Hold& hold,
+                         BlockCount own);
+  const char* broken_invariant() const;
 
   // Blocks that the growing sequences need before each of the next `steps` steps, in all.
   BlockCount needed_for(std::int64_t steps) const;
@@ -54,28 +77,36 @@ class KvBlocks {
 
  private:
   // Calls visit(ahead, members) for each of the next steps, ahead = 0 to steps - 1, with the number
-  // of sequences that need a block before it; stops when visit returns false.
-  // REQUIRES: steps <= block_tokens().
+  // of blocks that are needed before it; stops when visit returns false.
+  // REQUIRES: steps <= block_tokens.
   template <typename Visit>
   void for_each_step(std::int64_t steps, Visit visit) const {
     std::int64_t needing = phase_;  // the class that is at a block's end now
     for (std::int64_t ahead = 0; ahead < steps; ++ahead) {
       if (!visit(ahead, by_class_[static_cast<std::size_t>(needing)])) return;
-      needing = needing == 0 ? block_tokens_ - 1 : needing - 1;
+      needing = needing == 0 ? layout_.block_tokens - 1 : needing - 1;
     }
   }
   std::int64_t class_of(TokenCount tokens) const {
-    const std::int64_t sum = tokens % block_tokens_ + phase_;
-    return sum >= block_tokens_ ? sum - block_tokens_ : sum;
+    const std::int64_t sum = tokens % layout_.block_tokens + phase_;
+    return sum >= layout_.block_tokens ? sum - layout_.block_tokens : sum;
   }
 
+  // What a growing sequence of so many tokens needs at a block's end.
+  std::int32_t growth_of(TokenCount tokens) const {
+    const std::int64_t windows = tokens < window_limit() ? layout_.window_groups : 0;
+    return static_cast<std::int32_t>(layout_.full_groups + windows);
+  }
+  void count_cache() { held_ = total_ - cache_->free(); }
+
   BlockCount total_;
-  std::int64_t block_tokens_;
+  KvLayout layout_;
   BlockCount held_ = 0;
-  std::int64_t growing_ = 0;
+  BlockCount growing_ = 0;  // blocks that one round of block_tokens steps needs
   // -(steps so far) modulo b: a sequence's class is (w + phase_) mod b, constant while it grows.
   std::int64_t phase_ = 0;
-  std::vector<std::int32_t> by_class_;
+  std::vector<std::int32_t> by_class_;  // blocks, by class
+  std::optional<PrefixCache> cache_;
 };
 
 }  // namespace inferscale

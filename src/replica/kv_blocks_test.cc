@@ -19,7 +19,7 @@ TEST(KvBlocks, NeedsWhatCountingSequencesNeeds) {
   RandomStream random(3, "blocks");
   for (int trial = 0; trial < 300; ++trial) {
     const auto block = static_cast<std::int64_t>(1 + random.below(20));
-    KvBlocks blocks(1'000'000, block);
+    KvBlocks blocks(1'000'000, {.block_tokens = block}, false);
     std::vector<TokenCount> cached;
     for (int change = 0; change < 12; ++change) {
       if (cached.empty() || random.below(3) > 0) {
@@ -54,7 +54,7 @@ TEST(KvBlocks, StepsThatFitIsTheLastCountThatDoesNotOverflow) {
   for (int trial = 0; trial < 500; ++trial) {
     const auto block = static_cast<std::int64_t>(1 + random.below(20));
     const auto total = static_cast<BlockCount>(200 + random.below(100));
-    KvBlocks blocks(total, block);
+    KvBlocks blocks(total, {.block_tokens = block}, false);
     const auto sequences = 1 + random.below(10);
     for (std::uint64_t i = 0; i < sequences; ++i) {
       const auto tokens =
@@ -73,7 +73,7 @@ TEST(KvBlocks, BlockTimeIsTheStepByStepIntegral) {
   RandomStream random(5, "blocks");
   for (int trial = 0; trial < 200; ++trial) {
     const auto block = static_cast<std::int64_t>(1 + random.below(20));
-    KvBlocks blocks(1'000'000, block);
+    KvBlocks blocks(1'000'000, {.block_tokens = block}, false);
     for (int i = 0; i < 5; ++i) {
       const auto tokens = static_cast<TokenCount>(1 + random.below(100));
       blocks.take(blocks.blocks_for(tokens));
@@ -94,7 +94,7 @@ TEST(KvBlocks, BlockTimeIsTheStepByStepIntegral) {
 }
 
 TEST(KvBlocksDeathTest, TakingMoreThanThereAreStops) {
-  KvBlocks blocks(4, 16);
+  KvBlocks blocks(4, {}, false);
   EXPECT_DEATH(blocks.take(5), "took 5 of 4 free blocks");
   EXPECT_DEATH(blocks.give_back(1), "gave back 1 of 0 blocks");
 }

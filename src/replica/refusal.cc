@@ -1,17 +1,31 @@
 // Which requests a replica does not take up at all (docs/schedulers).
 
+#include <algorithm>
+
 #include "replica/replica.h"
 
 namespace inferscale {
+
+BlockCount resident_prefix_blocks(const ReplicaOptions& options) {
+  return whole_blocks(options.layout, options.shared_prefix_tokens);
+}
 
 RefusalReason refusal_of(const ReplicaOptions& options, const Request& request,
                          std::int64_t waiting) {
   const TokenCount longest = static_cast<TokenCount>(request.prompt_tokens) + request.max_tokens;
   if (longest > options.max_model_len) return RefusalReason::kExceedsModelLen;
   // The last token is never written to the cache, except where its place is reserved all the same.
-  const TokenCount cached = options.scheduler == SchedulerKind::kStaticFcfs ? longest : longest - 1;
-  if (cached > options.kv_blocks * options.layout.block_tokens)
+  TokenCount cached = rules_of(options.scheduler).drains ? longest : longest - 1;
+  if (options.role == ReplicaRole::kPrefill) cached = request.prompt_tokens;
+  // Of the resident prefix it needs no copy of its own.
+  const TokenCount shared =
+      std::min<TokenCount>({options.shared_prefix_tokens, request.shared_prefix_tokens,
+                            static_cast<TokenCount>(request.prompt_tokens) - 1});
+  const BlockCount needed =
+      options.layout.blocks_for(cached) - whole_blocks(options.layout, shared);
+  if (needed > options.kv_blocks - resident_prefix_blocks(options)) {
     return RefusalReason::kExceedsKvCache;
+  }
   if (options.max_queued && waiting >= *options.max_queued) return RefusalReason::kQueueFull;
   return RefusalReason::kNone;
 }

@@ -27,6 +27,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/decision_observer.h"
 #include "core/duration_histogram.h"
 #include "core/outcome.h"
 #include "core/request.h"
@@ -84,8 +85,9 @@ class ReplicaSink {
   virtual void record(RequestId id, const Outcome& outcome) = 0;
   // A prefill replica has the first token of a request that needs more.
   virtual void prefilled(const Handoff& handoff) = 0;
-  // A decode replica keeps a place and blocks for the sequence.
-  virtual void reserved(RequestId id, Instant now) = 0;
+  // A decode replica keeps a place and blocks for the sequence. Of its prompt `resident_tokens` are
+  // in that replica's cache already; the others have to be moved.
+  virtual void reserved(RequestId id, TokenCount resident_tokens, Instant now) = 0;
 };
 
 // What is going on at one instant.
@@ -126,10 +128,13 @@ class Replica {
   virtual void wake(Instant now) = 0;
 
   // Decode role: a sequence whose KV cache is on a prefill replica.
-  // REQUIRES: `now` is at most next_wake(), as for the two below.
+  // REQUIRES: `now` is at most next_wake(), as for the three below.
   virtual void enqueue_handoff(const Handoff& handoff, Instant now) = 0;
   // Decode role: the KV cache of a reserved sequence has arrived.
   virtual void transferred(RequestId id, Instant now) = 0;
+  // Decode role: the KV cache of a handed-over sequence will not come, for the replica that had it
+  // is gone. The sequence, waiting or reserved, leaves without a record; what it kept is free.
+  virtual void withdraw(RequestId id, Instant now) = 0;
   // Prefill role: the KV cache of a handed-over sequence is no longer needed.
   virtual void release(std::uint32_t ticket, Instant now) = 0;
 
@@ -154,12 +159,16 @@ struct ReplicaSurroundings {
   const LatencyModel& latency;
   ReplicaSink& sink;
   DurationHistogram& gaps;
+  DecisionObserver* observer = nullptr;  // told of steps, where there is one
 };
 
 std::unique_ptr<Replica> make_segment_replica(const ReplicaOptions& options,
                                               const ReplicaSurroundings& surroundings);
 std::unique_ptr<Replica> make_stepwise_replica(const ReplicaOptions& options,
                                                const ReplicaSurroundings& surroundings);
+
+// Blocks that the one copy of the shared prefix occupies for good.
+BlockCount resident_prefix_blocks(const ReplicaOptions& options);
 
 // Why a request can't be taken up at all; kNone when it can. `waiting` counts the queue before it.
 RefusalReason refusal_of(const ReplicaOptions& options, const Request& request,

@@ -1,141 +1,87 @@
-// The replica that advances from change to change.
-//
-// Between two changes of batch membership the decode steps form a DecodeSegment. A segment is
-// planned with the number of steps after which something must happen: a sequence finishes, KV
-// blocks run out, or the latency model's straight line ends. An arrival that can be admitted cuts
-// it at the next step boundary; an arrival that cannot leaves it as it is, since inside a segment
-// free blocks only get fewer. At a segment's end the sums (blocks, gaps, context) move on by the
-// steps taken, and only sequences that join or leave are touched.
-//
-// Cost: for each change a few heap operations, logarithmic in the batch size, and at most
-// kv_block_tokens additions; nothing for each token.
+#include "replica/segment_replica.h"
 
 #include <algorithm>
-#include <cmath>
-#include <vector>
 
 #include "base/check.h"
-#include "replica/batch.h"
-#include "replica/finish_queue.h"
-#include "replica/gap_tracker.h"
-#include "replica/kv_blocks.h"
-#include "replica/replica.h"
-#include "replica/sequence.h"
-#include "replica/waiting_queue.h"
 
 namespace inferscale {
-namespace {
 
-class SegmentReplica final : public Replica {
- public:
-  SegmentReplica(const ReplicaOptions& options, const ReplicaSurroundings& surroundings)
-      : options_(options),
-        latency_(surroundings.latency),
-        sink_(surroundings.sink),
-        scheduler_(make_scheduler(options.scheduler, options.max_num_seqs)),
-        blocks_(options.kv_blocks, options.layout.block_tokens),
-        gaps_(options.itl_limit, surroundings.gaps),
-        finishing_(static_cast<size_t>(options.max_num_seqs)) {}
-
-  void enqueue(const Request& request) override;
-  Instant next_wake() const override { return wake_at_; }
-  void wake(Instant now) override;
-  ReplicaLoad load_at(Instant now) const override;
-  const ReplicaUsage& usage() const override { return usage_; }
-  void enqueue_handoff(const Handoff&, Instant) override { CHECK(false) << "no roles yet"; }
-  void transferred(RequestId, Instant) override { CHECK(false) << "no roles yet"; }
-  void release(std::uint32_t, Instant) override { CHECK(false) << "no roles yet"; }
-  std::vector<Request> fail(Instant) override { return {}; }
-  void flush() override;
-  const char* broken_invariant() const override;
-
- private:
-  enum class Phase : std::uint8_t { kIdle, kPrefill, kDecode };
-
-  std::int64_t running() const { return batch_.size(); }
-  std::int64_t decoding() const { return static_cast<std::int64_t>(finishing_.size()); }
-  // Tokens of a decoding sequence in the cache, at the last boundary.
-  TokenCount cached_tokens(const Place& place) const;
-  BlockCount blocks_to_admit_head() const;
-
-  void end_prefill(Instant now);
-  void end_decode(Instant now);
-  void start_step(Instant now);
-  bool start_prefill(Instant now);
-  void start_decode(Instant now);
-  void admit_head(Instant now, StepShape& shape);
-  void join_decode(Slot slot, Instant now);
-  void account_first_gaps();
-  void preempt_last();
-  void finish(Slot slot, Instant now);
-  void account(Instant from, Instant to, double kv_block_ns);
-  void forget_old_gaps();
-  // Whether the head of the queue waits though the segment could have let it in.
-  bool skips_head() const;
-
-  const ReplicaOptions options_;
-  const LatencyModel& latency_;
-  ReplicaSink& sink_;
-  std::unique_ptr<BatchScheduler> scheduler_;
-  WaitingQueue waiting_;
-  KvBlocks blocks_;
-  GapTracker gaps_;
-  FinishQueue finishing_;
-
-  Batch batch_;
-  std::vector<Slot> prefilling_;  // of the running prefill step
-  std::vector<Slot> joiners_;     // decode from now on, but have not taken a decode step yet
-
-  Phase phase_ = Phase::kIdle;
-  Instant boundary_;  // when the running step or segment began
-  Instant wake_at_ = Instant::never();
-  DecodeSegment segment_;
-  std::int64_t planned_steps_ = 0;
-  std::int64_t decode_steps_ = 0;  // taken since the start
-  Instant last_decode_end_;
-  TokenCount context_ = 0;  // cached tokens of the decoding sequences
-  ReplicaUsage usage_;
-};
-
-TokenCount SegmentReplica::cached_tokens(const Place& place) const {
-  const std::int64_t remaining = place.finish_step - decode_steps_;
-  return static_cast<TokenCount>(place.sequence.request.prompt_tokens) +
-         place.sequence.request.output_tokens - remaining - 1;
+SegmentReplica::SegmentReplica(const ReplicaOptions& options,
+                               const ReplicaSurroundings& surroundings)
+    : options_(options),
+      rules_(rules_of(options.scheduler)),
+      latency_(surroundings.latency),
+      sink_(surroundings.sink),
+      waiting_(options_),
+      blocks_(options.kv_blocks, options.layout, options.prefix_caching),
+      gaps_(options.itl_limit, surroundings.gaps),
+      group_(batch_, blocks_, gaps_),
+      observer_(surroundings.observer),
+      notes_(observer_ == nullptr ? nullptr : std::make_unique<StepNotes>()) {
+  resident_blocks_ = resident_prefix_blocks(options_);
+  blocks_.take(resident_blocks_);
+  usage_.kv_blocks_peak = resident_blocks_;
 }
 
-BlockCount SegmentReplica::blocks_to_admit_head() const {
-  if (!scheduler_->reserves_output()) return blocks_.blocks_for(waiting_.head_prefill_tokens());
-  const Request& head = waiting_.head();
-  return blocks_.blocks_for(static_cast<TokenCount>(head.prompt_tokens) + head.max_tokens);
+void SegmentReplica::wake_if_idle(Instant now) {
+  if (phase_ == Phase::kIdle) wake_at_ = std::min(wake_at_, now);
+}
+
+void SegmentReplica::cut_segment(Instant at) {
+  if (!is_decoding()) return;
+  plan(step_ending_at(at, planned_steps_));
 }
 
 void SegmentReplica::enqueue(const Request& request) {
   const RefusalReason reason = refusal_of(options_, request, waiting_.size());
   if (reason != RefusalReason::kNone) {
-    sink_.record(request.id, outcome_of(request, OutcomeStatus::kRefused, reason));
+    Outcome outcome = outcome_of(request, OutcomeStatus::kRefused, reason);
+    outcome.replica = options_.index;
+    sink_.record(request.id, outcome);
     return;
   }
   const bool was_empty = waiting_.empty();
   waiting_.arrive(request);
+  consider_head(request.id, was_empty, request.arrival);
+}
+
+void SegmentReplica::consider_head(RequestId newcomer, bool was_empty, Instant now) {
   if (phase_ == Phase::kIdle) {
-    wake_at_ = request.arrival;
+    wake_if_idle(now);
     return;
   }
   usage_.queue_peak = std::max(usage_.queue_peak, waiting_.size());
-  if (phase_ != Phase::kDecode || !was_empty || !scheduler_->takes_arrivals(running())) return;
-  const std::int64_t step = segment_.first_step_ending_at(request.arrival, planned_steps_);
-  if (step >= planned_steps_) return;
-  if (blocks_.free() - blocks_.needed_for(step) < blocks_to_admit_head()) return;
-  planned_steps_ = step;
-  wake_at_ = segment_.time_after(step);
+  if (!is_decoding() || !has_seat() || rules_.drains) return;
+  const WaitingQueue::Head head = waiting_.head();
+  if (!was_empty && head.request->id != newcomer) return;
+  const std::int64_t step = step_ending_at(now, natural_steps_);
+  // sglang tries the head at the next boundary, and nobody else after it has failed.
+  const bool may_join = rules_.expects_output ? !full_ : head_fits(find(head), room_after(step));
+  if (step < natural_steps_ && may_join) {
+    plan(step);
+  } else if (ready_.empty()) {
+    // The segment may have been cut for a head that stands behind this one now.
+    plan(natural_steps_);
+  }
+}
+
+void SegmentReplica::plan(std::int64_t steps) {
+  planned_steps_ = steps;
+  wake_at_ = segment_.time_after(taken_steps_ + steps);
 }
 
 void SegmentReplica::wake(Instant now) {
   DCHECK(now == wake_at_);
-  if (phase_ == Phase::kPrefill) end_prefill(now);
-  if (phase_ == Phase::kDecode) end_decode(now);
+  if (phase_ == Phase::kStep) {
+    end_step(now);
+  } else {
+    account_idle(now);
+  }
   boundary_ = now;
-  start_step(now);
+  form_step(now);
+  if (notes_ != nullptr) note_formed_step(now);
+  usage_.running_peak = std::max(usage_.running_peak, running());
+  usage_.kv_blocks_peak = std::max(usage_.kv_blocks_peak, blocks_.held());
   usage_.queue_peak = std::max(usage_.queue_peak, waiting_.size());
 }
 
@@ -146,245 +92,190 @@ void SegmentReplica::account(Instant from, Instant to, double kv_block_ns) {
   usage_.kv_block_ns += kv_block_ns;
 }
 
-void SegmentReplica::end_prefill(Instant now) {
-  const double ns = static_cast<double>((now - boundary_).ns());
-  account(boundary_, now, static_cast<double>(blocks_.held()) * ns);
-  for (const Slot slot : prefilling_) {
-    Sequence& sequence = batch_[slot].sequence;
-    if (sequence.generated == 0) {
-      sequence.first_token = now;
-    } else {
-      gaps_.judge(now - sequence.last_token, sequence.gaps);
-    }
-    ++sequence.generated;
-    sequence.last_token = now;
-    if (sequence.generated == sequence.request.output_tokens) {
-      if (sequence.reserved == 0)
-        blocks_.give_back(blocks_.blocks_for(sequence.prefill_tokens() - 1));
-      finish(slot, now);
-    } else {
-      join_decode(slot, now);
-    }
+// No step ran, but sequences in transfer and parked ones held their places and blocks.
+void SegmentReplica::account_idle(Instant to) {
+  const double ns = static_cast<double>((to - boundary_).ns());
+  usage_.sequence_ns += ns * static_cast<double>(running());
+  usage_.kv_block_ns += ns * static_cast<double>(blocks_.held());
+}
+
+void SegmentReplica::account_running_step(Instant to) {
+  const double block_ns =
+      decodes_ ? blocks_.block_time(segment_.after(taken_steps_), planned_steps_)
+               : static_cast<double>(blocks_.held()) * static_cast<double>((to - boundary_).ns());
+  account(boundary_, to, block_ns);
+}
+
+void SegmentReplica::end_step(Instant now) {
+  if (notes_ != nullptr) tell_ended_step(now);
+  account_running_step(now);
+  if (decodes_) {
+    end_decodes(planned_steps_);
+    usage_.kv_blocks_peak = std::max(usage_.kv_blocks_peak, blocks_.held());
+    for (const Slot slot : finished_) finish(slot, now);
+    if (!finished_.empty()) full_ = false;
   }
-  prefilling_.clear();
+  end_chunks(now);
 }
 
-void SegmentReplica::join_decode(Slot slot, Instant) {
-  Place& place = batch_[slot];
-  const Sequence& sequence = place.sequence;
-  place.finish_step = decode_steps_ + sequence.request.output_tokens - sequence.generated;
-  finishing_.push(place.finish_step, slot);
-  const TokenCount cached = cached_tokens(place);
-  context_ += cached;
-  if (sequence.reserved == 0) blocks_.start_growing(cached);
-  joiners_.push_back(slot);
+void SegmentReplica::end_decodes(std::int64_t steps) {
+  finished_.clear();
+  if (taken_steps_ == 0) ++usage_.segments;
+  if (group_.end_steps(segment_, taken_steps_, steps, finished_)) changed_ = true;
+  taken_steps_ += steps;
+  usage_.decode_steps = group_.steps_taken();
 }
 
-void SegmentReplica::end_decode(Instant now) {
-  account(boundary_, now, blocks_.block_time(segment_, planned_steps_));
-  account_first_gaps();
-  gaps_.add_steps(segment_, 2, planned_steps_, decoding());
-  blocks_.advance(planned_steps_);
-  usage_.kv_blocks_peak = std::max(usage_.kv_blocks_peak, blocks_.held());
-  context_ += decoding() * planned_steps_;
-  decode_steps_ += planned_steps_;
-  usage_.decode_steps = decode_steps_;
-  ++usage_.segments;
-  last_decode_end_ = now;
-  while (!finishing_.empty() && finishing_.first_step() == decode_steps_) {
-    const Slot slot = finishing_.first_slot();
-    Place& place = batch_[slot];
-    const TokenCount cached = cached_tokens(place);
-    context_ -= cached;
-    if (place.sequence.reserved == 0) {
-      blocks_.stop_growing(cached);
-      blocks_.give_back(blocks_.blocks_for(cached));
-    }
-    gaps_.leave(place.sequence.gaps);
-    finishing_.remove(slot);
+void SegmentReplica::end_chunks(Instant now) {
+  if (chunks_.empty()) return;
+  changed_ = true;
+  ++usage_.prefill_steps;
+  for (const Chunk& chunk : chunks_) {
+    Sequence& sequence = batch_[chunk.slot].sequence;
+    sequence.computed += chunk.tokens;
+    blocks_.computed(sequence.request, sequence.computed, sequence.hold);
+    if (sequence.computed < sequence.target()) continue;
+    batch_[chunk.slot].state = PlaceState::kDecoding;
+    const std::int64_t before = running();
+    emit_after_prefill(chunk.slot, now);
+    if (running() < before) full_ = false;
+  }
+  chunks_.clear();
+  std::erase_if(partials_,
+                [this](Slot slot) { return batch_[slot].state != PlaceState::kPartial; });
+}
+
+void SegmentReplica::emit_after_prefill(Slot slot, Instant now) {
+  Sequence& sequence = batch_[slot].sequence;
+  if (sequence.first_token == Instant::never()) {
+    sequence.first_token = now;
+  } else {
+    gaps_.judge(now - sequence.last_token, sequence.gaps);
+  }
+  ++sequence.generated;
+  sequence.last_token = now;
+  if (sequence.generated == sequence.request.output_tokens) {
     finish(slot, now);
+  } else if (options_.role == ReplicaRole::kPrefill) {
+    hand_over(slot);
+  } else {
+    group_.join(slot);
   }
 }
 
+// The sequence is in no group any more; `computed` says what it has in the cache.
 void SegmentReplica::finish(Slot slot, Instant now) {
-  const Sequence& sequence = batch_[slot].sequence;
-  if (sequence.reserved > 0) blocks_.give_back(sequence.reserved);
-  sink_.record(sequence.request.id, outcome_of(sequence, OutcomeStatus::kFinished, now));
+  Place& place = batch_[slot];
+  Sequence& sequence = place.sequence;
+  if (sequence.request.output_is_content) {
+    blocks_.computed(sequence.request, sequence.computed, sequence.hold);
+  }
+  const BlockCount own = own_blocks(place, sequence.computed);
+  blocks_.release(sequence.request, sequence.hold, own);
+  Outcome outcome = outcome_of(sequence, OutcomeStatus::kFinished, now);
+  outcome.replica = options_.index;
+  const RequestId id = sequence.request.id;
   batch_.release(slot);
+  changed_ = true;
+  sink_.record(id, outcome);
 }
 
-void SegmentReplica::start_step(Instant now) {
-  scheduler_->at_boundary(running(), waiting_.size());
-  if (start_prefill(now)) return;
-  if (running() > 0) {
-    start_decode(now);
-    return;
+void SegmentReplica::hand_over(Slot slot) {
+  const Sequence& sequence = batch_[slot].sequence;
+  const Handoff handoff{.request = sequence.request,
+                        .start = sequence.start,
+                        .first_token = sequence.first_token,
+                        .cached_tokens = sequence.cached_tokens,
+                        .preemptions = sequence.preemptions,
+                        .ticket = slot};
+  batch_.park(slot);
+  sink_.prefilled(handoff);
+}
+
+void SegmentReplica::add_chunk_to(StepShape& shape, const Chunk& chunk) const {
+  const double before = static_cast<double>(batch_[chunk.slot].sequence.computed);
+  const double tokens = static_cast<double>(chunk.tokens);
+  ++shape.prefill_sequences;
+  shape.prefill_tokens += chunk.tokens;
+  shape.prefill_context += batch_[chunk.slot].sequence.computed;
+  shape.prefill_pairs += tokens * before + 0.5 * tokens * (tokens + 1.0);
+  if (options_.layout.window_tokens == 0) return;
+  // The first tokens still see everything before them, the others a full window.
+  const double window = static_cast<double>(options_.layout.window_tokens);
+  const double widening = std::clamp(window - before, 0.0, tokens);
+  shape.prefill_window_pairs +=
+      widening * before + 0.5 * widening * (widening + 1.0) + (tokens - widening) * window;
+}
+
+StepShape SegmentReplica::shape_of_step(bool with_decodes) const {
+  StepShape shape;
+  if (with_decodes) group_.add_to(shape);
+  for (const Chunk& chunk : chunks_) add_chunk_to(shape, chunk);
+  if (options_.layout.window_tokens == 0) shape.prefill_window_pairs = shape.prefill_pairs;
+  return shape;
+}
+
+void SegmentReplica::begin_step(Instant now, bool with_decodes) {
+  phase_ = Phase::kStep;
+  decodes_ = with_decodes;
+  if (changed_ || !chunks_.empty() || taken_steps_ == line_steps_) {
+    const StepCost cost = latency_.cost(shape_of_step(with_decodes));
+    segment_ = DecodeSegment(now, cost);
+    line_steps_ = chunks_.empty() ? cost.valid_steps : 1;
+    taken_steps_ = 0;
+    changed_ = false;
   }
-  CHECK(waiting_.empty()) << "an empty replica can't admit request " << waiting_.head().id;
+  natural_steps_ = 1;
+  if (chunks_.empty()) {
+    natural_steps_ =
+        blocks_.steps_that_fit(std::min(group_.steps_to_change(), line_steps_ - taken_steps_));
+  }
+  plan(head_may_join_next() ? 1 : natural_steps_);
+}
+
+// Where somebody was preempted after the queue was looked at, the head may fit now. If it does not
+// at the next boundary, it never does in this segment.
+bool SegmentReplica::head_may_join_next() const {
+  if (!chunks_.empty() || waiting_.empty() || rules_.drains) return false;
+  if (rules_.expects_output) return !full_;
+  return preempted_ && has_seat() && head_fits(find(waiting_.head()), room_after(1));
+}
+
+void SegmentReplica::pause() {
   phase_ = Phase::kIdle;
+  decodes_ = false;
+  changed_ = true;
   wake_at_ = Instant::never();
 }
 
-bool SegmentReplica::start_prefill(Instant now) {
-  StepShape shape;
-  while (!waiting_.empty() && scheduler_->is_open()) {
-    const TokenCount tokens = waiting_.head_prefill_tokens();
-    if (shape.prefill_sequences > 0 &&
-        shape.prefill_tokens + tokens > options_.max_num_batched_tokens) {
-      break;
-    }
-    if (blocks_to_admit_head() > blocks_.free()) {
-      scheduler_->head_blocked();
-      break;
-    }
-    admit_head(now, shape);
-  }
-  if (shape.prefill_sequences == 0) return false;
-  phase_ = Phase::kPrefill;
-  ++usage_.prefill_steps;
-  usage_.running_peak = std::max(usage_.running_peak, running());
-  usage_.kv_blocks_peak = std::max(usage_.kv_blocks_peak, blocks_.held());
-  wake_at_ = DecodeSegment(now, latency_.cost(shape)).time_after(1);
-  return true;
+std::int64_t SegmentReplica::step_ending_at(Instant at, std::int64_t limit) const {
+  const std::int64_t step = segment_.first_step_ending_at(at, taken_steps_ + limit);
+  return std::max<std::int64_t>(1, step - taken_steps_);
 }
 
-void SegmentReplica::admit_head(Instant now, StepShape& shape) {
-  const BlockCount needed = blocks_to_admit_head();
-  const Slot slot = batch_.take();
-  Sequence& sequence = batch_[slot].sequence;
-  sequence = waiting_.pop();
-  blocks_.take(needed);
-  if (scheduler_->reserves_output()) sequence.reserved = needed;
-  if (sequence.start == Instant::never()) sequence.start = now;
-  if (sequence.generated > 0) usage_.recomputed_tokens += sequence.prefill_tokens();
-  scheduler_->admitted();
-  prefilling_.push_back(slot);
-  const TokenCount tokens = sequence.prefill_tokens();
-  ++shape.prefill_sequences;
-  shape.prefill_tokens += tokens;
-  shape.prefill_pairs += 0.5 * static_cast<double>(tokens) * static_cast<double>(tokens + 1);
-}
-
-void SegmentReplica::start_decode(Instant now) {
-  while (blocks_.steps_that_fit(1) == 0) preempt_last();
-  const StepShape shape{.decode_sequences = decoding(), .decode_context = context_ + decoding()};
-  const StepCost cost = latency_.cost(shape);
-  phase_ = Phase::kDecode;
-  segment_ = DecodeSegment(now, cost);
-  const std::int64_t limit = std::min(finishing_.first_step() - decode_steps_, cost.valid_steps);
-  planned_steps_ = blocks_.steps_that_fit(limit);
-  wake_at_ = segment_.time_after(planned_steps_);
-}
-
-void SegmentReplica::account_first_gaps() {
-  const Instant first_end = segment_.time_after(1);
-  const std::int64_t sharing = decoding() - static_cast<std::int64_t>(joiners_.size());
-  if (sharing > 0) gaps_.add(first_end - last_decode_end_, sharing);
-  for (const Slot slot : joiners_) {
-    Place& place = batch_[slot];
-    gaps_.judge(first_end - place.sequence.last_token, place.sequence.gaps);
-    gaps_.join(place.sequence.gaps);
-    place.shares_gaps = true;
-  }
-  joiners_.clear();
-  if (gaps_.wants_forgetting(static_cast<size_t>(running()))) forget_old_gaps();
-}
-
-void SegmentReplica::forget_old_gaps() {
-  std::int64_t oldest = std::numeric_limits<std::int64_t>::max();
-  for (Slot slot = batch_.last_admitted(); slot != kNoSlot; slot = batch_[slot].previous) {
-    oldest = std::min(oldest, batch_[slot].sequence.gaps.time_mark);
-  }
-  gaps_.forget_before(oldest);
-}
-
-void SegmentReplica::preempt_last() {
-  const Slot slot = batch_.last_admitted();
-  CHECK(running() > 1) << "the KV cache is too small for the one sequence in it";
-  Place& place = batch_[slot];
-  const TokenCount cached = cached_tokens(place);
-  blocks_.stop_growing(cached);
-  blocks_.give_back(blocks_.blocks_for(cached));
-  context_ -= cached;
-  Sequence& sequence = place.sequence;
-  sequence.generated = sequence.request.output_tokens -
-                       static_cast<std::uint32_t>(place.finish_step - decode_steps_);
-  ++sequence.preemptions;
-  if (place.shares_gaps) {
-    gaps_.leave(sequence.gaps);
-    sequence.last_token = last_decode_end_;
-  } else {
-    CHECK(joiners_.back() == slot) << "the last admitted is not the last joiner";
-    joiners_.pop_back();
-  }
-  finishing_.remove(slot);
-  waiting_.preempt(sequence);
-  ++usage_.preemptions;
-  batch_.release(slot);
+std::int64_t SegmentReplica::steps_ended_by(Instant now) const {
+  if (!decodes_ || phase_ != Phase::kStep) return 0;
+  // The step under way at `now` is the first that ends after it.
+  return step_ending_at(now + Duration::nanos(1), planned_steps_) - 1;
 }
 
 ReplicaLoad SegmentReplica::load_at(Instant now) const {
+  const std::int64_t ended = steps_ended_by(now);
   ReplicaLoad load{
-      .queue_depth = waiting_.size(), .running = running(), .kv_blocks_held = blocks_.held()};
-  if (phase_ == Phase::kDecode) {
-    // The step under way at `now` is the first that ends after it.
-    const std::int64_t step =
-        segment_.first_step_ending_at(now + Duration::nanos(1), planned_steps_);
-    load.kv_blocks_held += blocks_.needed_for(step);
+      .queue_depth = waiting_.size(),
+      .running = running(),
+      .kv_blocks_held = blocks_.held(),
+      .tokens_in_flight = waiting_.tokens() + transferring_tokens_ + group_.requested_left()};
+  if (decodes_ && phase_ == Phase::kStep) {
+    load.kv_blocks_held += blocks_.needed_for(ended + 1);
+    load.tokens_in_flight -= group_.size() * ended;
+  }
+  for (const Slot slot : partials_) {
+    const Sequence& sequence = batch_[slot].sequence;
+    load.tokens_in_flight += sequence.target() - sequence.computed + sequence.requested_left();
   }
   return load;
 }
-
-void SegmentReplica::flush() {
-  for (Slot slot = batch_.last_admitted(); slot != kNoSlot; slot = batch_[slot].previous) {
-    Sequence& sequence = batch_[slot].sequence;
-    if (batch_[slot].shares_gaps) gaps_.leave(sequence.gaps);
-    sink_.record(sequence.request.id,
-                 outcome_of(sequence, OutcomeStatus::kUnfinished, Instant::never()));
-  }
-  while (!waiting_.empty()) {
-    const Sequence sequence = waiting_.pop();
-    sink_.record(sequence.request.id,
-                 outcome_of(sequence, OutcomeStatus::kUnfinished, Instant::never()));
-  }
-}
-
-const char* SegmentReplica::broken_invariant() const {
-  if (running() > options_.max_num_seqs) return "INV-4: more sequences run than max_num_seqs";
-  if (blocks_.held() + blocks_.free() != blocks_.total()) return "INV-4: KV blocks do not add up";
-  BlockCount held = 0;
-  for (Slot slot = batch_.last_admitted(); slot != kNoSlot; slot = batch_[slot].previous) {
-    const Place& place = batch_[slot];
-    const bool in_prefill =
-        std::find(prefilling_.begin(), prefilling_.end(), slot) != prefilling_.end();
-    if (place.sequence.reserved > 0) {
-      held += place.sequence.reserved;
-    } else {
-      held +=
-          blocks_.blocks_for(in_prefill ? place.sequence.prefill_tokens() : cached_tokens(place));
-    }
-  }
-  if (held != blocks_.held()) return "INV-4: the sequences' KV blocks are not those held";
-  if (phase_ == Phase::kIdle && wake_at_ == Instant::never() && !waiting_.empty()) {
-    return "INV-5: the replica idles while requests wait";
-  }
-  if (skips_head()) return "INV-5: a request waits that could be admitted";
-  return nullptr;
-}
-
-bool SegmentReplica::skips_head() const {
-  if (phase_ != Phase::kDecode || waiting_.empty()) return false;
-  if (!scheduler_->takes_arrivals(running())) return false;
-  // At the boundary it competed with the first step's blocks; who came later, with those of the
-  // steps up to the next boundary.
-  const Instant arrival = waiting_.head().arrival;
-  const bool was_there = arrival <= boundary_;
-  const std::int64_t steps = was_there ? 1 : segment_.first_step_ending_at(arrival, planned_steps_);
-  if (!was_there && steps == planned_steps_) return false;
-  return blocks_to_admit_head() <= blocks_.free() - blocks_.needed_for(steps);
-}
-
-}  // namespace
 
 std::unique_ptr<Replica> make_segment_replica(const ReplicaOptions& options,
                                               const ReplicaSurroundings& surroundings) {

@@ -10,6 +10,7 @@ Outcome outcome_of(const Sequence& sequence, OutcomeStatus status, Instant finis
   outcome.start = sequence.start;
   outcome.first_token = sequence.first_token;
   outcome.finish = finish;
+  outcome.cached_tokens = sequence.cached_tokens;
   outcome.itl_max = sequence.gaps.longest;
   outcome.gaps_over_limit = static_cast<std::uint32_t>(sequence.gaps.over);
   outcome.preemptions = static_cast<std::uint16_t>(

@@ -7,6 +7,7 @@
 #include "core/outcome.h"
 #include "core/request.h"
 #include "replica/gap_tracker.h"
+#include "replica/prefix_cache.h"
 
 namespace inferscale {
 
@@ -16,14 +17,20 @@ struct Sequence {
   Instant first_token = Instant::never();
   Instant last_token = Instant::never();  // kept up to date while it does not share gaps
   GapRecord gaps;
-  std::uint32_t generated = 0;  // tokens so far; while decoding see SegmentReplica
+  TokenCount computed =
+      0;  // tokens in the cache while it is partial; while decoding see DecodeGroup
+  PrefixCache::Hold hold;        // content that it shares
+  BlockCount prefix_blocks = 0;  // of the resident shared prefix, not its own
+  BlockCount reserved = 0;       // blocks from admission to the end, where the scheduler reserves
+  std::uint32_t generated = 0;   // tokens so far; while decoding see DecodeGroup
   std::uint32_t preemptions = 0;
-  BlockCount reserved = 0;  // blocks held from admission to the end, where the scheduler reserves
+  std::uint32_t cached_tokens = 0;  // found in the cache at its first admission
+  bool handed_over = false;         // its prompt was computed by a prefill replica
 
-  // Tokens that a prefill must compute before the next token comes: the prompt, and after a
-  // preemption what had been generated.
-  TokenCount prefill_tokens() const {
-    return static_cast<TokenCount>(request.prompt_tokens) + generated;
+  // Tokens that must be in the cache before the next token comes.
+  TokenCount target() const { return static_cast<TokenCount>(request.prompt_tokens) + generated; }
+  TokenCount requested_left() const {
+    return static_cast<TokenCount>(request.max_tokens) - generated;
   }
 };
 

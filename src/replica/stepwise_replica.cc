@@ -1,293 +1,383 @@
 // The replica that takes every step and looks at every sequence: the oracle for segment_replica.cc.
 //
-// Nothing is kept in sums. At each boundary the blocks are added up sequence by sequence, each
-// token is counted, each gap is kept. What it shares with the other replica is the scheduler, the
-// latency model, and the rule by which a step's end follows from the start of its segment (a
-// segment starts anew when the batch changes its members or the latency model's line ends).
+// Nothing is kept in sums: at each boundary blocks, tokens and needs are added up sequence by
+// sequence, and each token and each gap is counted when it comes. What it shares with the other
+// replica is the table of schedulers, the order of the queue, the prefix cache, the latency model,
+// and the rule by which a step's end follows from the start of its segment. A segment is a run of
+// steps without chunks over an unchanged batch; it starts anew when the latency model's line ends,
+// or when a decoding sequence has just filled the attention window.
+
+#include "replica/replica.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "replica/decode_segment.h"
-#include "replica/replica.h"
-#include "replica/sequence.h"
-#include "replica/waiting_queue.h"
+#include "replica/stepwise/state.h"
+#include "replica/stepwise/steps.h"
 
 namespace inferscale {
 namespace {
 
-struct Member {
-  Sequence sequence;
-  TokenCount cached = 0;
-  std::vector<Duration> gaps;
-};
-
 class StepwiseReplica final : public Replica {
  public:
   StepwiseReplica(const ReplicaOptions& options, const ReplicaSurroundings& surroundings)
-      : options_(options),
+      : state_(options),
         latency_(surroundings.latency),
         sink_(surroundings.sink),
-        scheduler_(make_scheduler(options.scheduler, options.max_num_seqs)),
-        population_(surroundings.gaps) {}
+        gaps_(surroundings.gaps) {
+    state_.usage.kv_blocks_peak = state_.held_blocks();
+  }
 
   void enqueue(const Request& request) override;
   Instant next_wake() const override { return wake_at_; }
   void wake(Instant now) override;
+  void enqueue_handoff(const Handoff& handoff, Instant now) override;
+  void transferred(RequestId id, Instant now) override;
+  void withdraw(RequestId id, Instant now) override;
+  void release(std::uint32_t ticket, Instant now) override;
+  std::vector<Request> fail(Instant now) override;
   ReplicaLoad load_at(Instant now) const override;
-  const ReplicaUsage& usage() const override { return usage_; }
-  void enqueue_handoff(const Handoff&, Instant) override { CHECK(false) << "no roles yet"; }
-  void transferred(RequestId, Instant) override { CHECK(false) << "no roles yet"; }
-  void release(std::uint32_t, Instant) override { CHECK(false) << "no roles yet"; }
-  std::vector<Request> fail(Instant) override { return {}; }
+  const ReplicaUsage& usage() const override { return state_.usage; }
   void flush() override;
   const char* broken_invariant() const override;
 
  private:
-  enum class Phase : std::uint8_t { kIdle, kPrefill, kDecode };
+  // Who is in the batch, and whether he decodes.
+  using Members = std::vector<std::pair<RequestId, bool>>;
 
-  BlockCount blocks_for(TokenCount tokens) const;
-  BlockCount held() const;
-  BlockCount blocks_to_admit_head() const;
-  std::int64_t batch_size() const {
-    return static_cast<std::int64_t>(batch_.size() + prefilling_.size());
-  }
+  // Somebody joined the queue.
+  void entered(Instant now);
+  void account(Instant now);
+  void take_transferred();
   void end_step(Instant now);
-  void emit_token(Member& member, Instant now);
-  void fold_gaps(Member& member) const;
-  void retire_finished(Instant now);
-  bool start_prefill(Instant now);
-  void start_decode_step(Instant now);
-  void preempt_until_step_fits();
+  void end_decodes(Instant now);
+  void end_chunks(Instant now);
+  // Gives the sequence its next token. True: it was the last.
+  bool emit(Sequence& sequence, Instant now);
+  void finish(Member& member, Instant now);
+  void hand_over(Member& member);
+  void start_step(Instant now);
+  StepShape shape_of_step() const;
+  Members members() const;
+  bool goes_on(const Members& now_in) const;
+  void record(RequestId id, Outcome outcome);
 
-  const ReplicaOptions options_;
+  StepwiseState state_;
   const LatencyModel& latency_;
   ReplicaSink& sink_;
-  std::unique_ptr<BatchScheduler> scheduler_;
-  WaitingQueue waiting_;
-  std::vector<Member> batch_;  // decoding, in order of admission
-  std::vector<Member> prefilling_;
+  DurationHistogram& gaps_;
 
-  Phase phase_ = Phase::kIdle;
-  Instant boundary_;
+  bool running_ = false;            // a step is under way
+  bool undisturbed_ = true;         // nothing came from outside since the last boundary
+  std::vector<RequestId> arrived_;  // transfers since the last boundary
   Instant wake_at_ = Instant::never();
-  bool membership_changed_ = true;
+  Instant accounted_;  // integrals are up to here
   DecodeSegment segment_;
-  std::int64_t segment_steps_ = 0;  // taken in the running segment
+  std::int64_t segment_steps_ = 0;  // that have ended; 0 with valid 0: there is no segment
   std::int64_t segment_valid_ = 0;
-  ReplicaUsage usage_;
-  DurationHistogram& population_;
+  Members segment_members_;
+  std::uint32_t next_ticket_ = 0;
 };
 
-BlockCount StepwiseReplica::blocks_for(TokenCount tokens) const {
-  BlockCount blocks = tokens / options_.layout.block_tokens;
-  if (tokens % options_.layout.block_tokens != 0) ++blocks;
-  return blocks;
-}
-
-BlockCount StepwiseReplica::held() const {
-  BlockCount sum = 0;
-  for (const std::vector<Member>* group : {&batch_, &prefilling_}) {
-    for (const Member& member : *group) {
-      sum += member.sequence.reserved > 0 ? member.sequence.reserved : blocks_for(member.cached);
-    }
-  }
-  return sum;
-}
-
-BlockCount StepwiseReplica::blocks_to_admit_head() const {
-  const Request& head = waiting_.head();
-  return blocks_for(scheduler_->reserves_output()
-                        ? static_cast<TokenCount>(head.prompt_tokens) + head.max_tokens
-                        : waiting_.head_prefill_tokens());
+void StepwiseReplica::record(RequestId id, Outcome outcome) {
+  outcome.replica = state_.options.index;
+  sink_.record(id, outcome);
 }
 
 void StepwiseReplica::enqueue(const Request& request) {
-  const RefusalReason reason = refusal_of(options_, request, waiting_.size());
+  CHECK(state_.options.role != ReplicaRole::kDecode) << "request " << request.id;
+  const RefusalReason reason = refusal_of(state_.options, request, state_.waiting.size());
   if (reason != RefusalReason::kNone) {
-    sink_.record(request.id, outcome_of(request, OutcomeStatus::kRefused, reason));
+    record(request.id, outcome_of(request, OutcomeStatus::kRefused, reason));
     return;
   }
-  waiting_.arrive(request);
-  if (phase_ == Phase::kIdle) {
-    wake_at_ = request.arrival;
+  state_.waiting.arrive(request);
+  entered(request.arrival);
+}
+
+void StepwiseReplica::enqueue_handoff(const Handoff& handoff, Instant now) {
+  CHECK(state_.options.role == ReplicaRole::kDecode) << "request " << handoff.request.id;
+  state_.waiting.hand_over(handoff);
+  entered(now);
+}
+
+// Who finds the replica idle and is admitted at once has not waited.
+void StepwiseReplica::entered(Instant now) {
+  undisturbed_ = false;
+  if (running_) {
+    state_.usage.queue_peak = std::max(state_.usage.queue_peak, state_.waiting.size());
   } else {
-    usage_.queue_peak = std::max(usage_.queue_peak, waiting_.size());
+    wake_at_ = now;
   }
+}
+
+void StepwiseReplica::transferred(RequestId id, Instant now) {
+  Member* member = state_.find(id);
+  CHECK(member != nullptr && member->stage == Stage::kTransferring) << "request " << id;
+  arrived_.push_back(id);
+  undisturbed_ = false;
+  if (!running_) wake_at_ = now;
+}
+
+void StepwiseReplica::withdraw(RequestId id, Instant now) {
+  account(now);
+  if (Member* member = state_.find(id); member != nullptr) {
+    CHECK(member->stage == Stage::kTransferring) << "request " << id;
+    state_.give_back(*member);
+    state_.remove(*member);
+  } else {
+    state_.waiting.withdraw(id);
+  }
+  state_.full = false;
+  undisturbed_ = false;
+  if (!running_ && !state_.waiting.empty()) wake_at_ = now;
+}
+
+void StepwiseReplica::release(std::uint32_t ticket, Instant now) {
+  const auto one = std::find_if(state_.parked.begin(), state_.parked.end(),
+                                [&](const Parked& parked) { return parked.ticket == ticket; });
+  CHECK(one != state_.parked.end()) << "ticket " << ticket;
+  account(now);
+  state_.give_back(one->member);
+  state_.parked.erase(one);
+  state_.full = false;
+  undisturbed_ = false;
+  if (!running_) wake_at_ = now;
+}
+
+// The integrals go on to `now`, over what has been there since they were last brought up to date.
+void StepwiseReplica::account(Instant now) {
+  const double ns = static_cast<double>((now - accounted_).ns());
+  accounted_ = now;
+  ReplicaUsage& usage = state_.usage;
+  if (running_) usage.busy_ns += ns;
+  usage.sequence_ns += ns * static_cast<double>(state_.batch_size());
+  usage.kv_block_ns += ns * static_cast<double>(state_.held_blocks());
 }
 
 void StepwiseReplica::wake(Instant now) {
-  end_step(now);
-  boundary_ = now;
-  scheduler_->at_boundary(batch_size(), waiting_.size());
-  if (start_prefill(now)) {
-    phase_ = Phase::kPrefill;
-  } else if (!batch_.empty()) {
-    start_decode_step(now);
-    phase_ = Phase::kDecode;
+  account(now);
+  take_transferred();
+  if (running_) end_step(now);
+  state_.preempted = false;
+  undisturbed_ = true;
+  if (state_.rules.expects_output) {
+    plan_expecting_step(state_, now, sink_);
+  } else if (state_.rules.mixed) {
+    plan_mixed_step(state_, now, sink_);
   } else {
-    CHECK(waiting_.empty()) << "an empty replica can't admit request " << waiting_.head().id;
-    phase_ = Phase::kIdle;
-    wake_at_ = Instant::never();
+    plan_separate_step(state_, now, sink_);
   }
-  usage_.queue_peak = std::max(usage_.queue_peak, waiting_.size());
+  start_step(now);
+  ReplicaUsage& usage = state_.usage;
+  usage.running_peak = std::max(usage.running_peak, state_.batch_size());
+  usage.kv_blocks_peak = std::max(usage.kv_blocks_peak, state_.held_blocks());
+  usage.queue_peak = std::max(usage.queue_peak, state_.waiting.size());
+}
+
+// What has arrived since the last boundary is there and decodes from now on.
+void StepwiseReplica::take_transferred() {
+  for (const RequestId id : std::exchange(arrived_, {})) {
+    Member& member = *state_.find(id);
+    member.stage = Stage::kDecoding;
+    member.sequence.computed = member.sequence.request.prompt_tokens;
+    state_.publish(member);
+  }
 }
 
 void StepwiseReplica::end_step(Instant now) {
-  if (phase_ == Phase::kIdle) return;
-  const double ns = static_cast<double>((now - boundary_).ns());
-  usage_.busy_ns += ns;
-  usage_.sequence_ns += ns * static_cast<double>(batch_size());
-  usage_.kv_block_ns += ns * static_cast<double>(held());
-  if (phase_ == Phase::kPrefill) {
-    for (Member& member : prefilling_) {
-      emit_token(member, now);
-      batch_.push_back(std::move(member));
-    }
-    prefilling_.clear();
-    membership_changed_ = true;
-  } else {
-    ++usage_.decode_steps;
-    ++segment_steps_;
-    for (Member& member : batch_) emit_token(member, now);
-  }
-  retire_finished(now);
+  const bool decoded = std::any_of(state_.batch.begin(), state_.batch.end(),
+                                   [](const Member& member) { return member.decodes; });
+  if (decoded) ++state_.usage.decode_steps;
+  if (!state_.chunks.empty()) ++state_.usage.prefill_steps;
+  ++segment_steps_;
+  if (decoded && segment_steps_ == 1) ++state_.usage.segments;
+  end_decodes(now);
+  end_chunks(now);
+  running_ = false;
 }
 
-void StepwiseReplica::emit_token(Member& member, Instant now) {
-  Sequence& sequence = member.sequence;
+void StepwiseReplica::end_decodes(Instant now) {
+  for (Member& member : state_.batch) {
+    if (member.decodes) state_.cover(member, ++member.sequence.computed);
+  }
+  for (auto next = state_.batch.begin(); next != state_.batch.end();) {
+    Member& member = *next++;
+    if (std::exchange(member.decodes, false) && emit(member.sequence, now)) finish(member, now);
+  }
+}
+
+void StepwiseReplica::end_chunks(Instant now) {
+  for (Member* member : std::exchange(state_.chunks, {})) {
+    Sequence& sequence = member->sequence;
+    sequence.computed += std::exchange(member->chunk, 0);
+    state_.publish(*member);
+    if (sequence.computed < sequence.target()) continue;
+    if (emit(sequence, now)) {
+      finish(*member, now);
+    } else if (state_.options.role == ReplicaRole::kPrefill) {
+      hand_over(*member);
+    } else {
+      member->stage = Stage::kDecoding;
+    }
+  }
+}
+
+bool StepwiseReplica::emit(Sequence& sequence, Instant now) {
   if (sequence.generated == 0) {
     sequence.first_token = now;
   } else {
     const Duration gap = now - sequence.last_token;
-    member.gaps.push_back(gap);
-    population_.add(gap, 1);
+    gaps_.add(gap, 1);
+    const std::optional<Duration>& limit = state_.options.itl_limit;
+    if (limit && gap > *limit) ++sequence.gaps.over;
+    sequence.gaps.longest = std::max(sequence.gaps.longest, gap);
   }
   sequence.last_token = now;
   ++sequence.generated;
+  return sequence.generated == sequence.request.output_tokens;
 }
 
-// Judges the gaps of this stay in the batch; those before a preemption are in the record already.
-void StepwiseReplica::fold_gaps(Member& member) const {
-  GapRecord& record = member.sequence.gaps;
-  for (const Duration gap : member.gaps) {
-    if (options_.itl_limit && gap > *options_.itl_limit) ++record.over;
-    record.longest = std::max(record.longest, gap);
+void StepwiseReplica::finish(Member& member, Instant now) {
+  state_.give_back(member);
+  record(member.id(), outcome_of(member.sequence, OutcomeStatus::kFinished, now));
+  state_.remove(member);
+}
+
+void StepwiseReplica::hand_over(Member& member) {
+  const std::uint32_t ticket = next_ticket_++;
+  const Sequence sequence = member.sequence;
+  state_.parked.push_back({.ticket = ticket, .member = member});
+  state_.remove(member);
+  sink_.prefilled({.request = sequence.request,
+                   .start = sequence.start,
+                   .first_token = sequence.first_token,
+                   .cached_tokens = sequence.cached_tokens,
+                   .preemptions = sequence.preemptions,
+                   .ticket = ticket});
+}
+
+StepwiseReplica::Members StepwiseReplica::members() const {
+  Members members;
+  for (const Member& member : state_.batch) {
+    members.emplace_back(member.id(), member.stage == Stage::kDecoding);
   }
+  return members;
 }
 
-void StepwiseReplica::retire_finished(Instant now) {
-  for (Member& member : batch_) {
-    Sequence& sequence = member.sequence;
-    if (sequence.generated < sequence.request.output_tokens) continue;
-    fold_gaps(member);
-    sink_.record(sequence.request.id, outcome_of(sequence, OutcomeStatus::kFinished, now));
-    membership_changed_ = true;
+// Whether the step belongs to the segment of the one before.
+bool StepwiseReplica::goes_on(const Members& now_in) const {
+  if (segment_steps_ >= segment_valid_ || now_in != segment_members_) return false;
+  const TokenCount window = state_.options.layout.window_tokens;
+  return window == 0 ||
+         std::none_of(state_.batch.begin(), state_.batch.end(), [&](const Member& member) {
+           return member.decodes && member.sequence.computed == window;
+         });
+}
+
+void StepwiseReplica::start_step(Instant now) {
+  const StepShape shape = shape_of_step();
+  running_ = shape.decode_sequences + shape.prefill_sequences > 0;
+  if (!running_) {
+    CHECK(state_.waiting.empty() || !state_.batch.empty() || !state_.parked.empty())
+        << "an empty replica can't admit request " << state_.waiting.head().request->id;
+    segment_valid_ = 0;
+    wake_at_ = Instant::never();
+    return;
   }
-  std::erase_if(batch_, [](const Member& member) {
-    return member.sequence.generated == member.sequence.request.output_tokens;
-  });
-}
-
-bool StepwiseReplica::start_prefill(Instant now) {
-  StepShape shape;
-  while (!waiting_.empty() && scheduler_->is_open()) {
-    const TokenCount tokens = waiting_.head_prefill_tokens();
-    if (!prefilling_.empty() && shape.prefill_tokens + tokens > options_.max_num_batched_tokens) {
-      break;
-    }
-    const BlockCount needed = blocks_to_admit_head();
-    if (held() + needed > options_.kv_blocks) {
-      scheduler_->head_blocked();
-      break;
-    }
-    Member member{.sequence = waiting_.pop(), .cached = tokens, .gaps = {}};
-    if (scheduler_->reserves_output()) member.sequence.reserved = needed;
-    if (member.sequence.start == Instant::never()) member.sequence.start = now;
-    if (member.sequence.generated > 0) usage_.recomputed_tokens += tokens;
-    scheduler_->admitted();
-    prefilling_.push_back(std::move(member));
-    ++shape.prefill_sequences;
-    shape.prefill_tokens += tokens;
-    shape.prefill_pairs += 0.5 * static_cast<double>(tokens) * static_cast<double>(tokens + 1);
-  }
-  if (prefilling_.empty()) return false;
-  ++usage_.prefill_steps;
-  usage_.running_peak = std::max(usage_.running_peak, batch_size());
-  usage_.kv_blocks_peak = std::max(usage_.kv_blocks_peak, held());
-  wake_at_ = DecodeSegment(now, latency_.cost(shape)).time_after(1);
-  return true;
-}
-
-void StepwiseReplica::preempt_until_step_fits() {
-  while (true) {
-    BlockCount after_step = 0;
-    for (const Member& member : batch_) {
-      after_step +=
-          member.sequence.reserved > 0 ? member.sequence.reserved : blocks_for(member.cached + 1);
-    }
-    if (after_step <= options_.kv_blocks) return;
-    CHECK(batch_.size() > 1) << "the KV cache is too small for the one sequence in it";
-    Member victim = std::move(batch_.back());
-    batch_.pop_back();
-    fold_gaps(victim);
-    ++victim.sequence.preemptions;
-    ++usage_.preemptions;
-    waiting_.preempt(victim.sequence);
-    membership_changed_ = true;
-  }
-}
-
-void StepwiseReplica::start_decode_step(Instant now) {
-  preempt_until_step_fits();
-  for (Member& member : batch_) ++member.cached;
-  usage_.kv_blocks_peak = std::max(usage_.kv_blocks_peak, held());
-  if (membership_changed_ || segment_steps_ == segment_valid_) {
-    StepShape shape;
-    for (const Member& member : batch_) {
-      ++shape.decode_sequences;
-      shape.decode_context += member.cached;
-    }
+  Members now_in = members();
+  const bool chunked = shape.prefill_sequences > 0;
+  if (chunked || !goes_on(now_in)) {
     const StepCost cost = latency_.cost(shape);
     segment_ = DecodeSegment(now, cost);
     segment_steps_ = 0;
-    segment_valid_ = cost.valid_steps;
-    membership_changed_ = false;
-    ++usage_.segments;
+    segment_valid_ = chunked ? 1 : cost.valid_steps;
+    segment_members_ = std::move(now_in);
   }
   wake_at_ = segment_.time_after(segment_steps_ + 1);
 }
 
+StepShape StepwiseReplica::shape_of_step() const {
+  const TokenCount window = state_.options.layout.window_tokens;
+  StepShape shape;
+  for (const Member& member : state_.batch) {
+    const TokenCount cached = member.sequence.computed;
+    if (member.decodes) {
+      const TokenCount context = cached + 1;
+      const bool below = window == 0 || context < window;
+      ++shape.decode_sequences;
+      shape.decode_context += context;
+      shape.decode_window_context += below ? context : window;
+      shape.decode_growing += below ? 1 : 0;
+    }
+    if (member.chunk == 0) continue;
+    ++shape.prefill_sequences;
+    shape.prefill_tokens += member.chunk;
+    shape.prefill_context += cached;
+    for (TokenCount context = cached + 1; context <= cached + member.chunk; ++context) {
+      shape.prefill_pairs += static_cast<double>(context);
+      shape.prefill_window_pairs +=
+          static_cast<double>(window == 0 ? context : std::min(context, window));
+    }
+  }
+  return shape;
+}
+
+std::vector<Request> StepwiseReplica::fail(Instant now) {
+  account(now);
+  running_ = false;
+  undisturbed_ = true;
+  segment_valid_ = 0;
+  arrived_.clear();
+  wake_at_ = Instant::never();
+  return state_.clear();
+}
+
 ReplicaLoad StepwiseReplica::load_at(Instant) const {
-  return {.queue_depth = waiting_.size(), .running = batch_size(), .kv_blocks_held = held()};
+  ReplicaLoad load{.queue_depth = state_.waiting.size(),
+                   .running = state_.batch_size(),
+                   .kv_blocks_held = state_.held_blocks(),
+                   .tokens_in_flight = state_.waiting.tokens()};
+  for (const Member& member : state_.batch) {
+    const Sequence& sequence = member.sequence;
+    load.tokens_in_flight += sequence.requested_left();
+    if (member.stage == Stage::kPartial) {
+      load.tokens_in_flight += sequence.target() - sequence.computed;
+    }
+  }
+  return load;
 }
 
 void StepwiseReplica::flush() {
-  for (std::vector<Member>* group : {&batch_, &prefilling_}) {
-    for (Member& member : *group) {
-      fold_gaps(member);
-      sink_.record(member.sequence.request.id,
-                   outcome_of(member.sequence, OutcomeStatus::kUnfinished, Instant::never()));
-    }
+  for (const Member& member : state_.batch) {
+    record(member.id(), outcome_of(member.sequence, OutcomeStatus::kUnfinished, Instant::never()));
   }
-  while (!waiting_.empty()) {
-    const Sequence sequence = waiting_.pop();
-    sink_.record(sequence.request.id,
-                 outcome_of(sequence, OutcomeStatus::kUnfinished, Instant::never()));
+  while (!state_.waiting.empty()) {
+    const Sequence sequence = state_.waiting.pop();
+    record(sequence.request.id, outcome_of(sequence, OutcomeStatus::kUnfinished, Instant::never()));
   }
 }
 
 const char* StepwiseReplica::broken_invariant() const {
-  if (batch_size() > options_.max_num_seqs) return "INV-4: more sequences run than max_num_seqs";
-  if (held() > options_.kv_blocks) return "INV-4: more KV blocks are held than there are";
-  if (phase_ == Phase::kIdle && wake_at_ == Instant::never() && !waiting_.empty()) {
-    return "INV-5: the replica idles while requests wait";
+  if (const char* broken = state_.broken_invariant(); broken != nullptr) return broken;
+  if (wake_at_ == Instant::never()) {
+    const bool blocked = !state_.parked.empty() || state_.has(Stage::kTransferring);
+    if (!blocked && !state_.waiting.empty()) return "INV-5: the replica idles while requests wait";
+    if (!blocked && !state_.batch.empty()) return "INV-5: the replica idles with a batch";
+    return nullptr;
   }
-  if (phase_ == Phase::kDecode && !waiting_.empty() && waiting_.head().arrival <= boundary_ &&
-      scheduler_->takes_arrivals(batch_size()) &&
-      held() + blocks_to_admit_head() <= options_.kv_blocks) {
-    return "INV-5: a request waits that could be admitted";
+  const bool decodes_alone = running_ && state_.chunks.empty() && state_.budget() > 0;
+  const bool by_blocks = !state_.rules.drains && !state_.rules.expects_output;
+  if (by_blocks && decodes_alone && undisturbed_ && !state_.preempted && !state_.waiting.empty() &&
+      state_.batch_size() < state_.options.max_num_seqs) {
+    const WaitingQueue::Head head = state_.waiting.head();
+    if (state_.fits(head, state_.look_up(head))) {
+      return "INV-5: a request waits that could be admitted";
+    }
   }
   return nullptr;
 }

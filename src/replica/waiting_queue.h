@@ -1,52 +1,100 @@
-// The waiting requests of a replica, in the order in which they will be admitted: first those that
-// were preempted, oldest admission first, then the others in order of arrival.
+// The waiting requests of a replica, in the order in which they will be admitted.
 //
-// The last admitted is preempted first, so a preempted sequence always goes before those that were
-// preempted earlier. New requests are kept small: under overload there are very many.
+// In order of arrival (QueueOrder::kArrival) the preempted stand first, the one admitted first
+// foremost: the last admitted is preempted first, so each goes before those preempted earlier.
+// The other orders have a key for each, reckoned once when it enters; the least is the head and
+// ties go by id. (In order of entry, kEntry, the key is the number of the entry.) New requests are
+// kept small: under overload there are very many.
+//
+// Cost: constant in order of arrival, else logarithmic in the length of the queue.
 
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <vector>
 
+#include "replica/replica.h"
 #include "replica/sequence.h"
 
 namespace inferscale {
 
+// The least value goes first.
+using QueueKey = std::int64_t;
+
+// The key of a sequence that has `to_compute` tokens to compute and `to_generate` requested tokens
+// to come. REQUIRES: the order is neither kArrival nor kEntry.
+QueueKey queue_key(const ReplicaOptions& options, QueueOrder order, const Request& request,
+                   TokenCount to_compute, TokenCount to_generate);
+// The order of a replica's queue.
+QueueOrder queue_order(const ReplicaOptions& options);
+
 class WaitingQueue {
  public:
-  bool empty() const { return preempted_.empty() && arrived_.empty(); }
-  std::int64_t size() const {
-    return static_cast<std::int64_t>(preempted_.size() + arrived_.size());
-  }
-  void arrive(const Request& request) { arrived_.push_back(request); }
-  void preempt(const Sequence& sequence) { preempted_.push_back(sequence); }
+  // `options` outlives the queue.
+  explicit WaitingQueue(const ReplicaOptions& options)
+      : options_(options), order_(queue_order(options)) {}
 
-  // The head's request, and how many tokens it would prefill. REQUIRES: not empty.
-  const Request& head() const {
-    return preempted_.empty() ? arrived_.front() : preempted_.back().request;
-  }
-  TokenCount head_prefill_tokens() const {
-    return preempted_.empty() ? static_cast<TokenCount>(arrived_.front().prompt_tokens)
-                              : preempted_.back().prefill_tokens();
-  }
+  bool empty() const { return size_ == 0; }
+  std::int64_t size() const { return size_; }
+  // Tokens that the waiting have to compute and may generate.
+  TokenCount tokens() const { return tokens_; }
+
+  void arrive(const Request& request);
+  void hand_over(const Handoff& handoff);
+  // REQUIRES: it is not in the batch any more; computed and hold are cleared.
+  void preempt(const Sequence& sequence);
+
+  // Takes out a sequence that was handed over, wherever it stands: linear time.
+  // REQUIRES: it waits, and was not preempted since.
+  void withdraw(RequestId id);
+
+  // The head, as it is now. REQUIRES: not empty.
+  struct Head {
+    const Request* request = nullptr;
+    TokenCount target = 0;     // as Sequence::target()
+    bool handed_over = false;  // comes with its prompt's KV cache
+    QueueKey key = 0;          // where the order has keys
+  };
+  Head head() const;
   // Takes the head out. REQUIRES: not empty.
-  Sequence pop() {
-    Sequence sequence;
-    if (preempted_.empty()) {
-      sequence.request = arrived_.front();
-      arrived_.pop_front();
-    } else {
-      sequence = preempted_.back();
-      preempted_.pop_back();
-    }
-    return sequence;
-  }
+  Sequence pop();
 
  private:
+  struct Entry {
+    QueueKey key;
+    RequestId id;
+    std::uint32_t place;  // in fresh_, or in known_ with the highest bit set
+    bool operator>(const Entry& other) const {
+      return key != other.key ? key > other.key : id > other.id;
+    }
+  };
+  static constexpr std::uint32_t kKnown = 1U << 31;
+
+  void enter(const Sequence& sequence);
+  void push(QueueKey key, RequestId id, std::uint32_t place);
+  QueueKey key_of(const Request& request, TokenCount to_compute, TokenCount to_generate);
+  void count(TokenCount to_compute, TokenCount to_generate, int sign);
+
+  const ReplicaOptions& options_;
+  QueueOrder order_;
+  std::int64_t size_ = 0;
+  TokenCount tokens_ = 0;
+  std::int64_t entries_ = 0;
+  // In order of arrival.
   std::vector<Sequence> preempted_;  // the head at the back
   std::deque<Request> arrived_;
+  std::deque<Sequence> handed_over_;  // a decode replica has these in place of arrivals
+  // With keys: a binary heap of small entries, and where their requests are.
+  std::vector<Entry> heap_;
+  std::vector<Request> fresh_;
+  std::vector<Sequence> known_;
+  std::vector<std::uint32_t> free_fresh_;
+  std::vector<std::uint32_t> free_known_;
 };
+
+// A sequence that was handed over, as it enters a decode replica.
+Sequence sequence_of(const Handoff& handoff);
 
 }  // namespace inferscale

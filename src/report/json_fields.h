@@ -45,6 +45,7 @@ class JsonFields {
   const Json* object(const char* key);
   const Json* list(const char* key);
   bool is_null(const char* key);  // false, and an error, when it is missing
+  bool has(const char* key) const { return object_->contains(key); }
 
   // An error about `key` of the reader's own.
   void fail(std::string_view key, std::string_view message);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/json_writer.h"
 
@@ -121,7 +122,7 @@ void append_fraction(std::string& out, std::string_view key, double fraction) {
 }  // namespace
 
 void append_outcome_line(std::string& out, std::uint64_t id, const Outcome& outcome, const Slo& slo,
-                         const CarriedColumns& carried) {
+                         const CarriedColumns& carried, const OutcomeColumns& columns) {
   out += "{\"id\":";
   append_json_integer(out, id);
   out += ",\"status\":\"";
@@ -138,6 +139,8 @@ void append_outcome_line(std::string& out, std::uint64_t id, const Outcome& outc
   append_latencies(out, outcome);
   append_count(out, ",\"gaps_over_limit\":", outcome.gaps_over_limit);
   append_count(out, ",\"preemptions\":", outcome.preemptions);
+  if (columns.cached_tokens) append_count(out, ",\"cached_tokens\":", outcome.cached_tokens);
+  if (columns.replica) append_count(out, ",\"replica\":", outcome.replica);
   append_verdict(out,
                  ",\"slo_met\":", slo.any() ? std::optional(slo_met(slo, outcome)) : std::nullopt);
   append_carried(out, id, outcome, carried);
@@ -157,6 +160,29 @@ void append_signal_line(std::string& out, const SignalSample& sample) {
   append_count(out, ",\"refused\":", sample.refused);
   append_count(out, ",\"preemptions\":", sample.preemptions);
   out += "}\n";
+}
+
+void append_replica_line(std::string& out, const ReplicaReport& replica) {
+  std::string up_s;
+  append_json_scaled(up_s, replica.up.ns(), kSecondsDecimals);
+  const JsonValue line = JsonValue::object()
+                             .add("replica", replica.index)
+                             .add("pool", replica.pool)
+                             .add("accelerators", replica.accelerators)
+                             .add("up_s", JsonValue::raw(std::move(up_s)))
+                             .add("busy_s", replica.busy_ns * 1e-9)
+                             .add("busy_fraction", replica.busy_fraction())
+                             .add("finished", replica.finished)
+                             .add("preemptions", replica.preemptions)
+                             .add("prompt_tokens_looked_up", replica.prompt_tokens_looked_up)
+                             .add("prompt_tokens_cached", replica.prompt_tokens_cached)
+                             .add("prefix_hit_rate", replica.prefix_hit_rate())
+                             .add("kv_blocks", replica.kv_blocks)
+                             .add("kv_blocks_peak", replica.kv_blocks_peak)
+                             .add("kv_used_mean", replica.kv_used_mean())
+                             .add("kv_used_peak", replica.kv_used_peak())
+                             .add("queue_peak", replica.queue_peak);
+  out += line.text() + "\n";
 }
 
 }  // namespace inferscale

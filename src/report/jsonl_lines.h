@@ -1,4 +1,5 @@
-// The lines of `outcomes.jsonl` and `signals.jsonl`, as docs/formats/run_folder.md lays them down.
+// The lines of `outcomes.jsonl`, `signals.jsonl` and `replicas.jsonl`, as
+// docs/formats/run_folder.md lays them down.
 //
 // Times in milliseconds and seconds are written from integer nanoseconds without a floating-point
 // number in between, so they are exact. One line costs well under a microsecond.
@@ -10,14 +11,22 @@
 
 #include "core/carried_columns.h"
 #include "core/outcome.h"
+#include "core/replica_report.h"
 #include "core/signal_sample.h"
 #include "core/slo.h"
 
 namespace inferscale {
 
+// Columns of outcomes that not every run has.
+struct OutcomeColumns {
+  bool cached_tokens = false;  // runs with a prefix cache
+  bool replica = false;        // runs with more than one replica
+};
+
 // Appends the line, with its end, of the request `id`.
 void append_outcome_line(std::string& out, std::uint64_t id, const Outcome& outcome, const Slo& slo,
-                         const CarriedColumns& carried);
+                         const CarriedColumns& carried, const OutcomeColumns& columns = {});
 void append_signal_line(std::string& out, const SignalSample& sample);
+void append_replica_line(std::string& out, const ReplicaReport& replica);
 
 }  // namespace inferscale

@@ -159,6 +159,54 @@ TEST(OutcomeLine, AnyOutcomeReadsBackToTheNanosecond) {
   }
 }
 
+TEST(OutcomeLine, ColumnsThatNotEveryRunHasStandOnRequest) {
+  Outcome outcome = documented_outcome();
+  outcome.cached_tokens = 384;
+  outcome.replica = 3;
+  EXPECT_FALSE(json::parse(line_of(outcome, Slo())).contains("cached_tokens"));
+  EXPECT_FALSE(json::parse(line_of(outcome, Slo())).contains("replica"));
+  std::string out;
+  append_outcome_line(out, 0, outcome, Slo(), {}, {.cached_tokens = true, .replica = true});
+  EXPECT_NE(out.find(R"("preemptions":0,"cached_tokens":384,"replica":3,"slo_met":null})"),
+            std::string::npos)
+      << out;
+}
+
+TEST(OutcomeLine, ALostRequestHasNoFinish) {
+  Outcome outcome = documented_outcome();
+  outcome.status = OutcomeStatus::kLost;
+  outcome.finish = Instant::never();
+  const json line = json::parse(line_of(outcome, half_second()));
+  EXPECT_EQ(line["status"], "lost");
+  EXPECT_TRUE(line["finish_ns"].is_null());
+  EXPECT_TRUE(line["e2e_ms"].is_null());
+  EXPECT_TRUE(line["itl_ms_max"].is_null());
+  EXPECT_EQ(line["ttft_ms"], 22.986111);
+  EXPECT_EQ(line["slo_met"], false);
+}
+
+TEST(ReplicaLine, IsTheLineOfTheFormatDocument) {
+  const ReplicaReport replica = {.index = 1,
+                                 .pool = "decode",
+                                 .accelerators = 2,
+                                 .up = Duration::from_seconds(120),
+                                 .busy_ns = 90e9,
+                                 .finished = 310,
+                                 .preemptions = 2,
+                                 .kv_block_ns = 30'000e9,
+                                 .kv_blocks = 1000,
+                                 .kv_blocks_peak = 750,
+                                 .queue_peak = 4};
+  std::string out;
+  append_replica_line(out, replica);
+  EXPECT_EQ(out,
+            R"({"replica":1,"pool":"decode","accelerators":2,"up_s":120.0,"busy_s":90,)"
+            R"("busy_fraction":0.75,"finished":310,"preemptions":2,"prompt_tokens_looked_up":0,)"
+            R"("prompt_tokens_cached":0,"prefix_hit_rate":null,"kv_blocks":1000,)"
+            R"("kv_blocks_peak":750,"kv_used_mean":0.25,"kv_used_peak":0.75,"queue_peak":4})"
+            "\n");
+}
+
 TEST(SignalLine, IsTheLineOfTheFormatDocument) {
   const SignalSample sample = {.at = Instant::nanos(1'000'000'000),
                                .running = 12,

@@ -4,10 +4,12 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/json_writer.h"
+#include "metrics/fleet_summary.h"
 #include "report/distribution_plots.h"
 #include "report/time_plots.h"
 
@@ -57,11 +59,12 @@ JsonValue numbers(const Items& items, int digits) {
   return numbers(items, digits, [](auto item) { return item; });
 }
 
-// The distribution of one latency over the finished requests with at least `least_tokens`.
+// The distribution of one latency over the finished requests with at least `least_tokens`, those of
+// the warm-up left out as in the summary.
 template <typename Nanos>
 JsonValue cdf_json(const RunFolder& run, std::uint32_t least_tokens, Nanos nanos) {
   std::vector<double> values_ms;
-  for (const Outcome& outcome : run.outcomes) {
+  for (const Outcome& outcome : std::span(run.outcomes).subspan(run.warmup_excluded)) {
     if (outcome.finished() && outcome.output_tokens >= least_tokens) {
       values_ms.push_back(static_cast<double>(nanos(outcome)) * 1e-6);
     }
@@ -173,6 +176,28 @@ JsonValue timeline_json(const RunFolder& run) {
       .add("kv", spread_json(line, &TimelinePoint::kv_used_fraction, kPercent));
 }
 
+JsonValue fleet_json(const RunFolder& run) {
+  if (run.replicas.size() < 2) return {};
+  JsonValue rows = JsonValue::array();
+  for (const FleetRow& row : fleet_rows(run.replicas)) {
+    rows.append(JsonValue::object()
+                    .add("pool", row.pool)
+                    .add("replica", row.replica)
+                    .add("up_s", row.up_s)
+                    .add("busy_fraction", row.busy_fraction)
+                    .add("finished", row.finished)
+                    .add("preemptions", row.preemptions)
+                    .add("prefix_hit_rate", row.prefix_hit_rate)
+                    .add("kv_used_mean", row.kv_used_mean)
+                    .add("kv_used_peak", row.kv_used_peak)
+                    .add("queue_peak", row.queue_peak));
+  }
+  return JsonValue::object()
+      .add("replicas", run.replicas.size())
+      .add("quantiles", run.replicas.size() > kMostFleetRows)
+      .add("rows", std::move(rows));
+}
+
 std::string without_less_than(std::string_view json) {
   std::string out;
   out.reserve(json.size());
@@ -204,6 +229,7 @@ std::string page_data_json(const RunFolder& run) {
   const JsonValue page = JsonValue::object()
                              .add("manifest", JsonValue::raw(run.manifest_json))
                              .add("summary", JsonValue::raw(run.summary_json))
+                             .add("fleet", fleet_json(run))
                              .add("series", std::move(series));
   return without_less_than(page.text());
 }

@@ -48,6 +48,28 @@ TEST(PageData, HoldsTheFilesAndTheSeriesOfEveryPlot) {
   EXPECT_TRUE(series["timeline"]["kv"]["max"].is_null());  // one replica, nothing thinned
 }
 
+TEST(PageData, AFleetHasATable) {
+  EXPECT_TRUE(page_data({.requests = 50})["fleet"].is_null());
+  const json few = page_data({.requests = 200, .replicas = 5})["fleet"];
+  EXPECT_EQ(few["replicas"], 5);
+  EXPECT_EQ(few["quantiles"], false);
+  EXPECT_EQ(few["rows"].size(), 5U);
+  EXPECT_TRUE(few["rows"][0]["prefix_hit_rate"].is_null());
+  const json many = page_data({.requests = 400, .replicas = 40, .prefix_cache = true})["fleet"];
+  EXPECT_EQ(many["quantiles"], true);
+  EXPECT_EQ(many["rows"].size(), 8U);  // four quantiles of two pools
+  EXPECT_NEAR(many["rows"][1]["prefix_hit_rate"].get<double>(), 1.0 / 3, 0.01);
+}
+
+TEST(PageData, DistributionsLeaveTheWarmupOutLikeTheFigures) {
+  const json data =
+      page_data({.requests = 400, .measurement = {.warmup = Duration::from_seconds(9)}});
+  EXPECT_GT(data["summary"]["warmup"]["excluded"], 0);
+  EXPECT_EQ(data["series"]["cdf"]["ttft"]["count"], data["summary"]["ttft_ms"]["count"]);
+  EXPECT_LT(data["series"]["cdf"]["ttft"]["count"], 400);
+  EXPECT_EQ(data["series"]["scatter"]["candidates"], 400);
+}
+
 TEST(PageData, WithoutOutcomesOnlyTheTimelineIsThere) {
   const json data = page_data({.requests = 100, .with_outcomes = false});
   EXPECT_EQ(data["series"].size(), 1U);

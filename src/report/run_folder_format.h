@@ -13,6 +13,7 @@ inline constexpr std::string_view kManifestFile = "manifest.json";
 inline constexpr std::string_view kSummaryFile = "summary.json";
 inline constexpr std::string_view kOutcomesFile = "outcomes.jsonl";
 inline constexpr std::string_view kSignalsFile = "signals.jsonl";
+inline constexpr std::string_view kReplicasFile = "replicas.jsonl";
 inline constexpr std::string_view kReportFile = "report.html";  // made from the folder by default
 
 }  // namespace inferscale

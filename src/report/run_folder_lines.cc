@@ -43,11 +43,11 @@ Integer bounded(JsonFields& fields, const char* key) {
 
 OutcomeStatus read_status(JsonFields& fields) {
   const std::string name = fields.text("status");
-  for (const OutcomeStatus status :
-       {OutcomeStatus::kFinished, OutcomeStatus::kRefused, OutcomeStatus::kUnfinished}) {
+  for (const OutcomeStatus status : {OutcomeStatus::kFinished, OutcomeStatus::kRefused,
+                                     OutcomeStatus::kUnfinished, OutcomeStatus::kLost}) {
     if (name == status_name(status)) return status;
   }
-  fields.fail("status", "expected finished, refused or unfinished, got '" + name + "'");
+  fields.fail("status", "expected finished, refused, unfinished or lost, got '" + name + "'");
   return OutcomeStatus::kUnfinished;
 }
 
@@ -80,6 +80,14 @@ SloVerdict read_verdict(JsonFields& fields) {
   return *met ? SloVerdict::kMet : SloVerdict::kMissed;
 }
 
+// Reads a column that not every run has: in all lines or in none, as in the first.
+template <typename Integer>
+void read_column(JsonFields& fields, const char* key, bool first_line, bool& has, Integer& value) {
+  if (first_line) has = fields.has(key);
+  if (has) value = bounded<Integer>(fields, key);
+  if (!has && fields.has(key)) fields.fail(key, "the lines before do not have it");
+}
+
 void read_outcome(JsonFields& fields, RunFolder& folder) {
   Outcome outcome;
   const std::int64_t id = fields.integer("id");
@@ -96,6 +104,12 @@ void read_outcome(JsonFields& fields, RunFolder& folder) {
   outcome.output_tokens = bounded<std::uint32_t>(fields, "output_tokens");
   outcome.gaps_over_limit = bounded<std::uint32_t>(fields, "gaps_over_limit");
   outcome.preemptions = bounded<std::uint16_t>(fields, "preemptions");
+  const bool first = folder.outcomes.empty();
+  read_column(fields, "cached_tokens", first, folder.has_cached_tokens, outcome.cached_tokens);
+  read_column(fields, "replica", first, folder.has_outcome_replica, outcome.replica);
+  if (outcome.cached_tokens > outcome.prompt_tokens) {
+    fields.fail("cached_tokens", "more than prompt_tokens");
+  }
   const std::optional<double> itl_ms_max = fields.optional_number("itl_ms_max");
   constexpr double kLongestMs = 9e12;  // beyond it nanoseconds don't fit into 64 bits
   if (itl_ms_max && (*itl_ms_max < 0 || *itl_ms_max > kLongestMs)) {
@@ -132,6 +146,38 @@ void read_signal(JsonFields& fields, RunFolder& folder) {
   folder.signals.push_back(sample);
 }
 
+// Nanoseconds of a time in seconds.
+double nanos(JsonFields& fields, const char* key) {
+  constexpr double kLongestSeconds = 9e9;
+  const double seconds = fields.number(key);
+  if (seconds >= 0 && seconds <= kLongestSeconds) return seconds * 1e9;
+  fields.fail(key, "expected 0 to 9e9 seconds");
+  return 0;
+}
+
+void read_replica(JsonFields& fields, RunFolder& folder) {
+  ReplicaReport replica;
+  replica.index = bounded<std::uint32_t>(fields, "replica");
+  if (!folder.replicas.empty() && replica.index <= folder.replicas.back().index) {
+    fields.fail("replica", "not more than in the line before");
+  }
+  replica.pool = fields.text("pool");
+  replica.accelerators = fields.integer("accelerators");
+  replica.up = Duration::from_seconds(nanos(fields, "up_s") * 1e-9);
+  replica.busy_ns = nanos(fields, "busy_s");
+  replica.finished = fields.integer("finished");
+  replica.preemptions = fields.integer("preemptions");
+  replica.prompt_tokens_looked_up = fields.integer("prompt_tokens_looked_up");
+  replica.prompt_tokens_cached = fields.integer("prompt_tokens_cached");
+  replica.kv_blocks = fields.integer("kv_blocks");
+  replica.kv_blocks_peak = fields.integer("kv_blocks_peak");
+  replica.kv_block_ns = fields.optional_number("kv_used_mean").value_or(0) *
+                        static_cast<double>(replica.up.ns()) *
+                        static_cast<double>(replica.kv_blocks);
+  replica.queue_peak = fields.integer("queue_peak");
+  folder.replicas.push_back(replica);
+}
+
 }  // namespace
 
 Result<void> read_outcomes(const std::string& path, RunFolder& folder) {
@@ -140,6 +186,10 @@ Result<void> read_outcomes(const std::string& path, RunFolder& folder) {
 
 Result<void> read_signals(const std::string& path, RunFolder& folder) {
   return read_lines(path, [&](JsonFields& fields) { read_signal(fields, folder); });
+}
+
+Result<void> read_replicas(const std::string& path, RunFolder& folder) {
+  return read_lines(path, [&](JsonFields& fields) { read_replica(fields, folder); });
 }
 
 }  // namespace inferscale

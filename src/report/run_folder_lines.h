@@ -1,4 +1,4 @@
-// Reads the lines of `outcomes.jsonl` and `signals.jsonl` back.
+// Reads the lines of `outcomes.jsonl`, `signals.jsonl` and `replicas.jsonl` back.
 
 #pragma once
 
@@ -15,5 +15,7 @@ namespace inferscale {
 Result<void> read_outcomes(const std::string& path, RunFolder& folder);
 // Appends to `folder.signals`, whose times never go back.
 Result<void> read_signals(const std::string& path, RunFolder& folder);
+// Appends to `folder.replicas`, whose indices go up.
+Result<void> read_replicas(const std::string& path, RunFolder& folder);
 
 }  // namespace inferscale

@@ -117,6 +117,31 @@ Result<void> check_slo(const Json& summary, const std::string& path) {
   return {};
 }
 
+// Keys that came later than version 1 did: of the right type where they are.
+Result<void> check_later_keys(const Json& summary, const std::string& path) {
+  JsonFields fields(summary, {path});
+  if (fields.has("steady")) fields.optional_boolean("steady");
+  if (fields.has("prefix_hit_rate")) fields.optional_number("prefix_hit_rate");
+  if (fields.failed()) return std::unexpected(fields.error());
+  const std::vector<std::pair<const char*, std::vector<const char*>>> groups = {
+      {"warmup", {"end_s", "excluded", "counted"}},
+      {"backlog", {"arrivals", "arrivals_rps", "growth_rps", "growth_rps_low", "growth_rps_high"}},
+      {"confidence", {"level"}}};
+  for (const auto& [name, keys] : groups) {
+    if (!fields.has(name)) continue;
+    if (Result<void> group = check_group(summary, path, name, keys); !group) return group;
+  }
+  if (!fields.has("confidence")) return {};
+  const Json& confidence = summary["confidence"];
+  for (const auto& [name, interval] : confidence.items()) {
+    if (!interval.is_object()) continue;  // null: no interval
+    if (Result<void> group = check_group(confidence, path, name.c_str(), {"low", "high"}); !group) {
+      return group;
+    }
+  }
+  return {};
+}
+
 Result<void> check_summary(const Json& summary, const std::string& path) {
   for (const char* name : {"ttft_ms", "tpot_ms", "itl_ms", "e2e_ms", "queue_ms", "itl_ms_max"}) {
     Result<void> group =
@@ -135,6 +160,7 @@ Result<void> check_summary(const Json& summary, const std::string& path) {
     if (Result<void> group = check_group(summary, path, name, keys); !group) return group;
   }
   if (Result<void> slo = check_slo(summary, path); !slo) return slo;
+  if (Result<void> later = check_later_keys(summary, path); !later) return later;
   JsonFields fields(summary, {path});
   check_numbers(fields, {"duration_s", "arrival_window_s", "drain_s", "utilisation", "preemptions",
                          "recomputed_tokens", "accelerator_hours",
@@ -143,6 +169,17 @@ Result<void> check_summary(const Json& summary, const std::string& path) {
   requests.integer("arrived");
   requests.object("refused_by_reason");
   if (const auto error = first_error({&fields, &requests})) return std::unexpected(*error);
+  return {};
+}
+
+Result<void> read_warmup(const Json& summary, const std::string& path, RunFolder& folder) {
+  if (!summary.contains("warmup")) return {};
+  JsonFields warmup(summary["warmup"], {path}, "warmup.");
+  folder.warmup_excluded = static_cast<std::size_t>(warmup.integer("excluded"));
+  if (folder.warmup_excluded > summary["requests"]["arrived"].get<std::size_t>()) {
+    warmup.fail("excluded", "more than requests.arrived");
+  }
+  if (warmup.failed()) return std::unexpected(warmup.error());
   return {};
 }
 
@@ -163,6 +200,8 @@ Result<RunFolder> read_run_folder(const std::string& folder) {
   if (!summary) return std::unexpected(summary.error());
   checked = check_summary(*summary, path(kSummaryFile));
   if (!checked) return std::unexpected(checked.error());
+  checked = read_warmup(*summary, path(kSummaryFile), run);
+  if (!checked) return std::unexpected(checked.error());
   run.has_outcomes = std::filesystem::exists(path(kOutcomesFile), ignored);
   if (run.has_outcomes) {
     checked = read_outcomes(path(kOutcomesFile), run);
@@ -178,6 +217,10 @@ Result<RunFolder> read_run_folder(const std::string& folder) {
   }
   checked = read_signals(path(kSignalsFile), run);
   if (!checked) return std::unexpected(checked.error());
+  if (std::filesystem::exists(path(kReplicasFile), ignored)) {
+    checked = read_replicas(path(kReplicasFile), run);
+    if (!checked) return std::unexpected(checked.error());
+  }
   run.manifest_json = manifest->dump();
   run.summary_json = summary->dump();
   return run;

@@ -64,6 +64,93 @@ TEST_F(RunFolderReader, ReadsBackWhatWasWritten) {
   }
 }
 
+TEST_F(RunFolderReader, ReadsAFleetWithAPrefixCache) {
+  const SampleRun fleet({.requests = 300, .replicas = 5, .prefix_cache = true});
+  ASSERT_TRUE(write_run_folder(folder_ / "run", fleet.record()));
+  const Result<RunFolder> read = read_run_folder(folder_ / "run");
+  ASSERT_TRUE(read) << read.error().to_string();
+  EXPECT_TRUE(read->has_cached_tokens);
+  EXPECT_TRUE(read->has_outcome_replica);
+  std::size_t lost = 0;
+  for (std::size_t i = 0; i < 300; ++i) {
+    EXPECT_EQ(read->outcomes[i].cached_tokens, fleet.outcomes()[i].cached_tokens);
+    EXPECT_EQ(read->outcomes[i].replica, fleet.outcomes()[i].replica);
+    EXPECT_EQ(read->outcomes[i].status, fleet.outcomes()[i].status);
+    if (read->outcomes[i].status == OutcomeStatus::kLost) ++lost;
+  }
+  EXPECT_GT(lost, 0U);
+  ASSERT_EQ(read->replicas.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    const ReplicaReport& was = fleet.replicas()[i];
+    const ReplicaReport& is = read->replicas[i];
+    EXPECT_EQ(is.index, was.index);
+    EXPECT_EQ(is.pool, was.pool);
+    EXPECT_EQ(is.accelerators, was.accelerators);
+    EXPECT_EQ(is.up, was.up);
+    EXPECT_NEAR(is.busy_ns, was.busy_ns, 1);
+    EXPECT_EQ(is.finished, was.finished);
+    EXPECT_EQ(is.prompt_tokens_looked_up, was.prompt_tokens_looked_up);
+    EXPECT_EQ(is.prompt_tokens_cached, was.prompt_tokens_cached);
+    EXPECT_NEAR(is.kv_block_ns, was.kv_block_ns, 1e-12 * was.kv_block_ns);
+    EXPECT_EQ(is.kv_blocks_peak, was.kv_blocks_peak);
+  }
+  // A run of one replica in the same folder leaves nothing of it.
+  ASSERT_TRUE(write_run_folder(folder_ / "run", run_.record()));
+  const Result<RunFolder> again = read_run_folder(folder_ / "run");
+  ASSERT_TRUE(again) << again.error().to_string();
+  EXPECT_TRUE(again->replicas.empty());
+}
+
+TEST_F(RunFolderReader, DamagedColumnsAndReplicasAreErrors) {
+  const SampleRun fleet({.requests = 50, .replicas = 5, .prefix_cache = true});
+  ASSERT_TRUE(write_run_folder(folder_ / "run", fleet.record()));
+  const std::string replicas = folder_.read("run/replicas.jsonl");
+  edit("replicas.jsonl", "\"up_s\":", "\"up_s\":-");
+  EXPECT_EQ(error(), "replicas.jsonl:1: key 'up_s': expected 0 to 9e9 seconds");
+  folder_.write("run/replicas.jsonl", replicas);
+  edit("replicas.jsonl", "{\"replica\":1,", "{\"replica\":0,");
+  EXPECT_EQ(error(), "replicas.jsonl:2: key 'replica': not more than in the line before");
+  folder_.write("run/replicas.jsonl", replicas);
+  edit("replicas.jsonl", "\"pool\"", "\"pond\"");
+  EXPECT_EQ(error(), "replicas.jsonl:1: key 'pool': missing");
+  folder_.write("run/replicas.jsonl", replicas);
+  const std::string outcomes = folder_.read("run/outcomes.jsonl");
+  edit("outcomes.jsonl", "\"cached_tokens\":", "\"cached_tokens\":9");
+  EXPECT_EQ(error(), "outcomes.jsonl:1: key 'cached_tokens': more than prompt_tokens");
+  folder_.write("run/outcomes.jsonl", outcomes);
+  edit("outcomes.jsonl", "\"replica\":", "\"r\":");
+  EXPECT_EQ(error(), "outcomes.jsonl:2: key 'replica': the lines before do not have it");
+}
+
+TEST_F(RunFolderReader, LaterKeysOfTheSummaryAreCheckedWhereTheyAre) {
+  const std::string summary = folder_.read("run/summary.json");
+  edit("summary.json", "\"steady\": ", "\"steady\": 1, \"s\": ");
+  EXPECT_EQ(error(), "summary.json: key 'steady': expected true or false, got 1");
+  folder_.write("run/summary.json", summary);
+  edit("summary.json", "\"excluded\": 0", "\"excluded\": 301");
+  EXPECT_EQ(error(), "summary.json: key 'warmup.excluded': more than requests.arrived");
+  folder_.write("run/summary.json", summary);
+  edit("summary.json", "\"growth_rps\": ", "\"growth_rps\": \"much\", \"g\": ");
+  EXPECT_EQ(error(), "summary.json: key 'backlog.growth_rps': expected a number, got \"much\"");
+  folder_.write("run/summary.json", summary);
+  edit("summary.json", "\"ttft_ms_p95\": ", "\"ttft_ms_p95\": {\"low\": 1}, \"t\": ");
+  EXPECT_EQ(error(), "summary.json: key 'ttft_ms_p95.high': missing");
+}
+
+// A folder that the first program of version 1 wrote: what came later is absent, not zero.
+TEST_F(RunFolderReader, ReadsTheFirstFoldersOfTheVersion) {
+  const Result<RunFolder> read = read_run_folder(INFERSCALE_REPORT_TESTDATA "/version_1");
+  ASSERT_TRUE(read) << read.error().to_string();
+  EXPECT_EQ(read->name, "tiny-refusals");
+  EXPECT_EQ(read->outcomes.size(), 8U);
+  EXPECT_FALSE(read->has_cached_tokens);
+  EXPECT_FALSE(read->has_outcome_replica);
+  EXPECT_TRUE(read->replicas.empty());
+  for (const char* later : {"\"steady\"", "\"lost\"", "\"fleet\"", "\"prefix_hit_rate\""}) {
+    EXPECT_EQ(read->summary_json.find(later), std::string::npos) << later;
+  }
+}
+
 TEST_F(RunFolderReader, OutcomesMayBeLeftOut) {
   std::filesystem::remove(folder_ / "run/outcomes.jsonl");
   const Result<RunFolder> read = read_run_folder(folder_ / "run");
@@ -127,7 +214,8 @@ TEST_F(RunFolderReader, DamagedLinesAreErrorsWithTheirLineAndKey) {
       {"\"prompt_tokens\":", "\"prompt_tokens\":99999999999",
        "outcomes.jsonl:1: key 'prompt_tokens': too large: 99999999999"},
       {"\"status\":\"finished\"", "\"status\":\"done\"",
-       "outcomes.jsonl:1: key 'status': expected finished, refused or unfinished, got 'done'"},
+       "outcomes.jsonl:1: key 'status': expected finished, refused, unfinished or lost, got "
+       "'done'"},
       {"\"finish_ns\":", "\"finish_ns\":null,\"f\":",
        "outcomes.jsonl:1: key 'finish_ns': null, but the status is finished"},
       {"\"first_token_ns\":", "\"first_token_ns\":1,\"f\":",

@@ -6,7 +6,6 @@
 
 #include "base/check.h"
 #include "base/edge/output_file.h"
-#include "report/jsonl_lines.h"
 #include "report/run_folder_format.h"
 
 namespace inferscale {
@@ -45,7 +44,7 @@ std::string path_in(const std::string& folder, std::string_view name) {
 // Removes what an earlier run left; the page was made from it.
 Result<void> remove_run(const std::string& folder) {
   for (const std::string_view name :
-       {kManifestFile, kSummaryFile, kOutcomesFile, kSignalsFile, kReportFile}) {
+       {kManifestFile, kSummaryFile, kOutcomesFile, kSignalsFile, kReplicasFile, kReportFile}) {
     if (Result<void> removed = remove_old(path_in(folder, name)); !removed) return removed;
   }
   return {};
@@ -62,13 +61,14 @@ std::string manifest_text(const JsonValue& facts) {
 }  // namespace
 
 Result<void> write_outcomes(const std::string& path, std::span<const Outcome> outcomes,
-                            const Slo& slo, const CarriedColumns& carried) {
+                            const Slo& slo, const CarriedColumns& carried,
+                            const OutcomeColumns& columns) {
   for (const std::size_t rows : {carried.tenant.size(), carried.session.size(),
                                  carried.priority.size(), carried.deadline_ms.size()}) {
     CHECK(rows == 0 || rows >= outcomes.size()) << "a carried column is shorter than the run";
   }
   return write_lines(path, outcomes.size(), [&](std::string& out, std::size_t i) {
-    append_outcome_line(out, i, outcomes[i], slo, carried);
+    append_outcome_line(out, i, outcomes[i], slo, carried, columns);
   });
 }
 
@@ -77,13 +77,25 @@ Result<void> write_signals(const std::string& path, std::span<const SignalSample
                      [&](std::string& out, std::size_t i) { append_signal_line(out, signals[i]); });
 }
 
+Result<void> write_replicas(const std::string& path, std::span<const ReplicaReport> replicas) {
+  return write_lines(path, replicas.size(), [&](std::string& out, std::size_t i) {
+    append_replica_line(out, replicas[i]);
+  });
+}
+
 namespace {
 
 // The manifest last: a folder with a manifest is whole.
 Result<void> write_run(const std::string& folder, const RunRecord& record) {
   if (record.with_outcomes) {
-    const auto written =
-        write_outcomes(path_in(folder, kOutcomesFile), record.outcomes, record.slo, record.carried);
+    const OutcomeColumns columns = {.cached_tokens = record.with_prefix_cache,
+                                    .replica = record.replicas.size() > 1};
+    const auto written = write_outcomes(path_in(folder, kOutcomesFile), record.outcomes, record.slo,
+                                        record.carried, columns);
+    if (!written) return written;
+  }
+  if (!record.replicas.empty()) {
+    const auto written = write_replicas(path_in(folder, kReplicasFile), record.replicas);
     if (!written) return written;
   }
   Result<void> written = write_signals(path_in(folder, kSignalsFile), record.signals);
@@ -99,7 +111,7 @@ Result<void> check_run_folder(const std::string& folder) {
   const std::filesystem::path path(folder);
   std::error_code error;
   if (std::filesystem::exists(path / kManifestFile, error)) return {};
-  for (const std::string_view name : {kSummaryFile, kOutcomesFile, kSignalsFile}) {
+  for (const std::string_view name : {kSummaryFile, kOutcomesFile, kSignalsFile, kReplicasFile}) {
     if (!std::filesystem::exists(path / name, error)) continue;
     return fail(ErrorCode::kInvalidConfig,
                 "holds '" + std::string(name) + "' and no " + std::string(kManifestFile) +

@@ -1,4 +1,5 @@
-// Writes a run folder: manifest, summary, outcomes and signals (docs/formats/run_folder.md).
+// Writes a run folder: manifest, summary, outcomes, signals and replicas
+// (docs/formats/run_folder.md).
 
 #pragma once
 
@@ -7,6 +8,7 @@
 
 #include "base/result.h"
 #include "core/run_record.h"
+#include "report/jsonl_lines.h"
 
 namespace inferscale {
 
@@ -22,7 +24,9 @@ Result<void> write_run_folder(const std::string& folder, const RunRecord& record
 
 // The files alone. Cost: under a microsecond a line, memory for one buffer.
 Result<void> write_outcomes(const std::string& path, std::span<const Outcome> outcomes,
-                            const Slo& slo, const CarriedColumns& carried);
+                            const Slo& slo, const CarriedColumns& carried,
+                            const OutcomeColumns& columns = {});
 Result<void> write_signals(const std::string& path, std::span<const SignalSample> signals);
+Result<void> write_replicas(const std::string& path, std::span<const ReplicaReport> replicas);
 
 }  // namespace inferscale

@@ -66,6 +66,27 @@ TEST_F(RunFolderWriter, WritesTheFourFilesAndVersionsTheManifest) {
   EXPECT_EQ(std::count(signal_text.begin(), signal_text.end(), '\n'), 3);
 }
 
+TEST_F(RunFolderWriter, ReportsOfReplicasAreAFileOfTheirOwn) {
+  const std::vector<Outcome> all = outcomes(2);
+  const std::vector<ReplicaReport> replicas = {{.pool = "a"}, {.index = 1, .pool = "b"}};
+  RunRecord record;
+  record.outcomes = all;
+  ASSERT_TRUE(write_run_folder(folder_, record));
+  EXPECT_FALSE(has("replicas.jsonl"));
+  record.replicas = replicas;
+  ASSERT_TRUE(write_run_folder(folder_, record));
+  const std::string lines = text("replicas.jsonl");
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2);
+  EXPECT_NE(text("outcomes.jsonl").find("\"replica\":0"), std::string::npos);
+  EXPECT_EQ(text("outcomes.jsonl").find("cached_tokens"), std::string::npos);
+  // One replica needs no column that says which.
+  record.replicas = std::span(replicas).first(1);
+  record.with_prefix_cache = true;
+  ASSERT_TRUE(write_run_folder(folder_, record));
+  EXPECT_EQ(text("outcomes.jsonl").find("\"replica\""), std::string::npos);
+  EXPECT_NE(text("outcomes.jsonl").find("cached_tokens"), std::string::npos);
+}
+
 TEST_F(RunFolderWriter, LeavesNothingOfAnEarlierRun) {
   const std::vector<Outcome> all = outcomes(2);
   RunRecord record;

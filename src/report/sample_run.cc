@@ -31,7 +31,9 @@ JsonValue config_json(const SampleRunOptions& options) {
   return JsonValue::raw(
       R"({"name":)" + JsonValue(options.name).text() +
       R"(,"seed":42,"repeats":1,"deployment":{"model":"llama-3.1-8b","hardware":"h100-sxm",)"
-      R"("replicas":1,"router":{"policy":"least_load"},"parallel":{"tensor":1,"pipeline":1},)"
+      R"("replicas":)" +
+      JsonValue(options.replicas).text() +
+      R"(,"router":{"policy":"least_load"},"parallel":{"tensor":1,"pipeline":1},)"
       R"("precision":{"weights":"bf16","kv":"bf16"},"engine":{"scheduler":"continuous_fcfs",)"
       R"("max_num_seqs":256,"kv_block_tokens":16,"max_model_len":null,"prefix_caching":false}},)"
       R"("workload":{"requests":)" +
@@ -49,6 +51,7 @@ SampleRun::SampleRun(const SampleRunOptions& options) : options_(options) {
   }
   serve();
   sample_signals();
+  if (options.replicas > 1) report_replicas();
 }
 
 void SampleRun::serve() {
@@ -111,8 +114,43 @@ void SampleRun::sample_signals() {
   }
 }
 
+// Every ninth request is dealt to the first replica on top of its turn; the last is lost half-way.
+void SampleRun::report_replicas() {
+  const Instant end = end_of(outcomes_);
+  for (std::uint32_t i = 0; i < options_.replicas; ++i) {
+    replicas_.push_back({.index = i,
+                         .pool = i % 4 == 3 ? "spare" : "replicas",
+                         .up = end - Instant(),
+                         .kv_blocks = kBlocks / options_.replicas});
+  }
+  for (std::size_t id = 0; id < outcomes_.size(); ++id) {
+    Outcome& outcome = outcomes_[id];
+    outcome.replica = id % 9 == 0 ? 0 : static_cast<std::uint32_t>(id) % options_.replicas;
+    if (!outcome.finished()) continue;
+    if (outcome.replica + 1 == options_.replicas && id > outcomes_.size() / 2) {
+      outcome.status = OutcomeStatus::kLost;
+      outcome.finish = Instant::never();
+      continue;
+    }
+    ReplicaReport& replica = replicas_[outcome.replica];
+    if (options_.prefix_cache) outcome.cached_tokens = outcome.prompt_tokens / 3;
+    ++replica.finished;
+    replica.prompt_tokens_cached += outcome.cached_tokens;
+    if (options_.prefix_cache) replica.prompt_tokens_looked_up += outcome.prompt_tokens;
+    const auto service_ns = static_cast<double>((outcome.finish - outcome.start).ns());
+    replica.busy_ns += 0.04 * service_ns;
+    replica.kv_block_ns += 40 * service_ns;
+    replica.kv_blocks_peak = replica.kv_blocks / 2;
+  }
+}
+
 RunRecord SampleRun::record() const {
-  RunFacts facts{.slo = slo_, .end = end_of(outcomes_), .kv_blocks = kBlocks};
+  RunFacts facts{.slo = slo_,
+                 .measurement = options_.measurement,
+                 .end = end_of(outcomes_),
+                 .replicas = replicas_,
+                 .prefix_caching = options_.prefix_cache,
+                 .kv_blocks = kBlocks};
   const double end_ns = static_cast<double>(facts.end.ns());
   facts.busy_ns = 0.7 * end_ns;
   for (const SignalSample& sample : signals_) {
@@ -151,6 +189,8 @@ RunRecord SampleRun::record() const {
   record.outcomes = outcomes_;
   record.slo = slo_;
   record.signals = signals_;
+  record.replicas = replicas_;
+  record.with_prefix_cache = options_.prefix_cache;
   record.with_outcomes = options_.with_outcomes;
   return record;
 }

@@ -9,6 +9,7 @@
 #include "core/run_record.h"
 #include "core/signal_sample.h"
 #include "core/slo.h"
+#include "core/measurement.h"
 
 namespace inferscale {
 
@@ -21,6 +22,9 @@ struct SampleRunOptions {
   bool with_slo = true;
   bool with_outcomes = true;
   bool complete = true;
+  std::uint32_t replicas = 1;  // of the fleet; more than one are reported on
+  bool prefix_cache = false;
+  MeasurementOptions measurement;
   std::vector<std::string> warnings;
 };
 
@@ -32,15 +36,18 @@ class SampleRun {
   RunRecord record() const;
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
   const std::vector<SignalSample>& signals() const { return signals_; }
+  const std::vector<ReplicaReport>& replicas() const { return replicas_; }
 
  private:
   void serve();
   void sample_signals();
+  void report_replicas();
 
   SampleRunOptions options_;
   Slo slo_;
   std::vector<Outcome> outcomes_;
   std::vector<SignalSample> signals_;
+  std::vector<ReplicaReport> replicas_;
 };
 
 }  // namespace inferscale

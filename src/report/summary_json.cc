@@ -29,11 +29,90 @@ JsonValue requests_json(const RunSummary& summary) {
       .add("finished", summary.finished)
       .add("refused", summary.refused)
       .add("unfinished", summary.unfinished)
+      .add("lost", summary.lost)
       .add("refused_by_reason",
            JsonValue::object()
                .add(reason(RefusalReason::kExceedsKvCache), summary.refused_kv)
                .add(reason(RefusalReason::kExceedsModelLen), summary.refused_model_len)
                .add(reason(RefusalReason::kQueueFull), summary.refused_queue_full));
+}
+
+JsonValue warmup_json(const RunSummary& summary) {
+  return JsonValue::object()
+      .add("end_s", summary.warmup_s)
+      .add("auto", summary.warmup_auto)
+      .add("found", summary.warmup_auto ? JsonValue(summary.warmup_found) : JsonValue())
+      .add("excluded", summary.warmup_excluded)
+      .add("counted", summary.counted);
+}
+
+JsonValue doubt_json(BacklogDoubt doubt) {
+  switch (doubt) {
+    case BacklogDoubt::kNone:
+      return {};
+    case BacklogDoubt::kFewArrivals:
+      return "few_arrivals";
+    case BacklogDoubt::kLongRequests:
+      return "long_requests";
+    case BacklogDoubt::kFilling:
+      return "filling";
+    case BacklogDoubt::kWideInterval:
+      return "wide_interval";
+  }
+  return {};
+}
+
+JsonValue backlog_json(const Backlog& backlog) {
+  const auto figure = [&](double value) {
+    return backlog.arrivals_rps > 0 ? JsonValue(value) : JsonValue();
+  };
+  return JsonValue::object()
+      .add("verdict", verdict_name(backlog.verdict))
+      .add("doubt", doubt_json(backlog.doubt))
+      .add("arrivals", backlog.arrivals)
+      .add("arrivals_rps", figure(backlog.arrivals_rps))
+      .add("growth_rps", figure(backlog.growth_rps))
+      .add("growth_rps_low", figure(backlog.growth_rps_low))
+      .add("growth_rps_high", figure(backlog.growth_rps_high))
+      .add("level", Backlog::kLevel);
+}
+
+JsonValue interval_json(const ConfidenceInterval& interval) {
+  if (!interval.exists()) return {};
+  return JsonValue::object()
+      .add("low", interval.low)
+      .add("high", interval.high)
+      .add("batches", interval.batches)
+      .add("lag1", interval.lag1);
+}
+
+JsonValue confidence_json(const RunConfidence& confidence) {
+  return JsonValue::object()
+      .add("level", ConfidenceInterval::kLevel)
+      .add("ttft_ms_mean", interval_json(confidence.ttft_ms_mean))
+      .add("ttft_ms_p95", interval_json(confidence.ttft_ms_p95))
+      .add("tpot_ms_mean", interval_json(confidence.tpot_ms_mean))
+      .add("e2e_ms_mean", interval_json(confidence.e2e_ms_mean))
+      .add("e2e_ms_p95", interval_json(confidence.e2e_ms_p95))
+      .add("queue_ms_mean", interval_json(confidence.queue_ms_mean))
+      .add("goodput", interval_json(confidence.goodput));
+}
+
+JsonValue fleet_json(const FleetSummary& fleet) {
+  if (fleet.replicas == 0) return {};
+  JsonValue pools = JsonValue::array();
+  for (const PoolSummary& pool : fleet.pools) {
+    pools.append(JsonValue::object()
+                     .add("pool", pool.name)
+                     .add("replicas", pool.replicas)
+                     .add("finished", pool.finished)
+                     .add("up_hours", pool.up_hours)
+                     .add("accelerator_hours", pool.accelerator_hours)
+                     .add("busy_fraction", pool.busy_fraction)
+                     .add("busy_imbalance", pool.busy_imbalance)
+                     .add("finished_imbalance", pool.finished_imbalance));
+  }
+  return JsonValue::object().add("replicas", fleet.replicas).add("pools", std::move(pools));
 }
 
 JsonValue throughput_json(const RunSummary& summary) {
@@ -63,20 +142,23 @@ JsonValue slo_json(const RunSummary& summary, const Slo& slo) {
       .add("ttft_met", met(slo.ttft, summary.ttft_met))
       .add("itl_met", met(slo.itl, summary.itl_met))
       .add("e2e_met", met(slo.e2e, summary.e2e_met))
-      .add("goodput", summary.arrived == 0 ? JsonValue() : JsonValue(summary.goodput))
+      .add("goodput", summary.counted == 0 ? JsonValue() : JsonValue(summary.goodput))
       .add("goodput_rps", summary.goodput_rps)
-      .add("attainment_admitted", summary.arrived == summary.refused
-                                      ? JsonValue()
-                                      : JsonValue(summary.attainment_admitted));
+      .add("attainment_admitted",
+           summary.admitted == 0 ? JsonValue() : JsonValue(summary.attainment_admitted));
 }
 
 }  // namespace
 
 JsonValue summary_json(const RunSummary& summary, const Slo& slo) {
   JsonValue itl = population_json(summary.itl_ms);
-  itl.add("relative_error", DurationHistogram::kRelativeError);
+  itl.add("relative_error", DurationHistogram::kRelativeError)
+      .add("warmup_included", summary.warmup_excluded > 0);
   return JsonValue::object()
       .add("requests", requests_json(summary))
+      .add("warmup", warmup_json(summary))
+      .add("steady", summary.steady())
+      .add("backlog", backlog_json(summary.backlog))
       .add("duration_s", summary.duration_s)
       .add("arrival_window_s", summary.arrival_window_s)
       .add("drain_s", summary.drain_s)
@@ -88,6 +170,8 @@ JsonValue summary_json(const RunSummary& summary, const Slo& slo) {
       .add("e2e_ms", population_json(summary.e2e_ms))
       .add("queue_ms", population_json(summary.queue_ms))
       .add("itl_ms_max", population_json(summary.itl_ms_max))
+      .add("confidence", confidence_json(summary.confidence))
+      .add("prefix_hit_rate", summary.prefix_hit_rate)
       .add("kv", JsonValue::object()
                      .add("used_fraction_mean", summary.kv_used_mean)
                      .add("used_fraction_peak", summary.kv_used_peak))
@@ -100,7 +184,8 @@ JsonValue summary_json(const RunSummary& summary, const Slo& slo) {
       .add("recomputed_tokens", summary.recomputed_tokens)
       .add("accelerator_hours", summary.accelerator_hours)
       .add("accelerator_hours_per_million_output_tokens",
-           summary.accelerator_hours_per_million_output_tokens);
+           summary.accelerator_hours_per_million_output_tokens)
+      .add("fleet", fleet_json(summary.fleet));
 }
 
 }  // namespace inferscale

@@ -1,7 +1,5 @@
 #include "sim/run_config.h"
 
-#include "catalog/deployment_options.h"
-
 namespace inferscale {
 namespace {
 
@@ -22,22 +20,14 @@ ModelSpec read_model(ConfigReader& deployment, const ModelResolver& resolve_mode
   return {};
 }
 
-DeploymentConfig read_deployment(ConfigReader& root, const ModelResolver& resolve_model) {
+void read_deployment(ConfigReader& root, const ModelResolver& resolve_model, RunConfig& config) {
   ConfigReader deployment = root.map("deployment", "what serves the requests");
-  DeploymentConfig config;
-  config.model = read_model(deployment, resolve_model);
-  config.hardware = read_hardware(deployment);
-  deployment.only("replicas", "1", "this version simulates one replica");
-  ConfigReader router = deployment.map("router", "chooses a replica for each request");
-  router.only("policy", "least_load", "one replica leaves nothing to choose");
-  router.finish();
-  const bool known = config.model.layers > 0 || deployment.is_describing();
-  if (known) config.shape = read_deployment_shape(deployment, config.model, config.hardware);
-  config.engine = read_engine_options(deployment);
-  config.latency = read_latency_options(deployment);
-  deployment.only("disaggregation", "null", "prefill and decode share the replica in this version");
-  if (known) deployment.finish();
-  return config;
+  const ModelSpec model = read_model(deployment, resolve_model);
+  config.deployment = read_replica(deployment, model);
+  const bool known = model.layers > 0 || deployment.is_describing();
+  if (!known) return;
+  config.fleet = read_fleet(deployment, config.deployment);
+  deployment.finish();
 }
 
 OutputOptions read_output(ConfigReader& root) {
@@ -93,10 +83,11 @@ RunConfig read_run_config(ConfigReader& root, const ModelResolver& resolve_model
                             .min = 0,
                             .doc = "all random numbers follow from it: the same seed gives the "
                                    "same bytes"}));
-  config.deployment = read_deployment(root, resolve_model);
+  read_deployment(root, resolve_model, config);
   ConfigReader workload = root.map("workload", "the requests: generated, or the rows of a trace");
   config.workload = read_workload_options(workload);
   config.slo = read_slo(root);
+  config.measurement = read_measurement(root);
   config.output = read_output(root);
   read_keys_of_later_versions(root);
   root.finish();

@@ -1,7 +1,7 @@
 // The configuration of one simulated run: every key of the schema, read in one place.
 //
-// Keys that later versions will give a meaning (router, tenants, admission, ...) are in the schema
-// already; here they take only the value that is true of one replica without a gate.
+// Keys that later versions will give a meaning (tenants, admission, ...) are in the schema already;
+// here they take only the value that is true without a gate.
 
 #pragma once
 
@@ -11,24 +11,14 @@
 #include <string>
 
 #include "base/config_reader.h"
-#include "catalog/deployment_shape.h"
-#include "catalog/hardware_spec.h"
 #include "catalog/model_spec.h"
+#include "core/measurement.h"
 #include "core/slo.h"
 #include "core/slo_options.h"
-#include "replica/engine_options.h"
-#include "replica/latency/latency_options.h"
+#include "sim/fleet_config.h"
 #include "workload/workload_options.h"
 
 namespace inferscale {
-
-struct DeploymentConfig {
-  ModelSpec model;
-  HardwareSpec hardware;
-  DeploymentShape shape;
-  EngineOptions engine;
-  LatencyOptions latency;
-};
 
 struct OutputOptions {
   bool outcomes = true;
@@ -38,9 +28,11 @@ struct OutputOptions {
 struct RunConfig {
   std::string name;
   std::uint64_t seed = 0;
-  DeploymentConfig deployment;
+  DeploymentConfig deployment;  // what groups inherit from
+  FleetConfig fleet;
   WorkloadOptions workload;
   Slo slo;
+  MeasurementOptions measurement;
   OutputOptions output;
 };
 

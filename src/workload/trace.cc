@@ -12,11 +12,15 @@
 namespace inferscale {
 namespace {
 
-constexpr std::array<std::pair<TraceFormat, std::string_view>, 4> kFormatNames = {{
+static_assert(CarriedColumns::kNoName == Request::kNobody);
+
+constexpr std::array<std::pair<TraceFormat, std::string_view>, 6> kFormatNames = {{
     {TraceFormat::kInferscale, "inferscale"},
     {TraceFormat::kAzure2023, "azure2023"},
     {TraceFormat::kMooncake, "mooncake"},
     {TraceFormat::kBurstGpt, "burstgpt"},
+    {TraceFormat::kClaudeCodeCsv, "claude_code_csv"},
+    {TraceFormat::kClaudeCodeJsonl, "claude_code_jsonl"},
 }};
 
 template <typename T>
@@ -28,20 +32,19 @@ void reorder(std::vector<T>& column, const std::vector<std::size_t>& order) {
   column = std::move(reordered);
 }
 
-void reorder_blocks(Trace& trace, const std::vector<std::size_t>& order) {
-  if (!trace.has_block_hashes()) return;
+void reorder_content(TraceContent& content, const std::vector<std::size_t>& order) {
+  if (!content.any()) return;
   std::vector<std::uint64_t> offsets = {0};
-  std::vector<std::uint64_t> hashes;
+  std::vector<ContentPiece> pieces;
   offsets.reserve(order.size() + 1);
-  hashes.reserve(trace.block_hashes.size());
+  pieces.reserve(content.pieces.size());
   for (std::size_t row : order) {
-    for (std::uint64_t i = trace.block_offsets[row]; i < trace.block_offsets[row + 1]; ++i) {
-      hashes.push_back(trace.block_hashes[i]);
-    }
-    offsets.push_back(hashes.size());
+    const std::span<const ContentPiece> chain = content.of(row);
+    pieces.insert(pieces.end(), chain.begin(), chain.end());
+    offsets.push_back(pieces.size());
   }
-  trace.block_offsets = std::move(offsets);
-  trace.block_hashes = std::move(hashes);
+  content.offsets = std::move(offsets);
+  content.pieces = std::move(pieces);
 }
 
 template <typename T>
@@ -63,6 +66,10 @@ std::optional<TraceFormat> trace_format_named(std::string_view name) {
     if (candidate == name) return format;
   }
   return std::nullopt;
+}
+
+bool has_session_times(TraceFormat format) {
+  return format == TraceFormat::kClaudeCodeCsv || format == TraceFormat::kClaudeCodeJsonl;
 }
 
 CarriedColumns Trace::carried() const {
@@ -92,7 +99,7 @@ std::uint64_t sort_by_arrival(Trace& trace) {
   reorder(trace.session, order);
   reorder(trace.priority, order);
   reorder(trace.deadline_ms, order);
-  reorder_blocks(trace, order);
+  reorder_content(trace.content, order);
   return earlier;
 }
 
@@ -106,9 +113,9 @@ void keep_first_rows(Trace& trace, std::uint64_t limit) {
   cut(trace.session, limit);
   cut(trace.priority, limit);
   cut(trace.deadline_ms, limit);
-  if (trace.has_block_hashes()) {
-    trace.block_offsets.resize(limit + 1);
-    trace.block_hashes.resize(trace.block_offsets.back());
+  if (trace.content.any()) {
+    trace.content.offsets.resize(limit + 1);
+    trace.content.pieces.resize(trace.content.offsets.back());
   }
   trace.changes.push_back("only the first " + std::to_string(limit) + " rows are used, " +
                           std::to_string(trace.rows_beyond_limit) + " are left out");
@@ -132,11 +139,22 @@ TraceSource::TraceSource(const Trace& trace) : trace_(trace) {
 
 bool TraceSource::next(Request& request) {
   if (row_ == trace_.rows()) return false;
+  request = Request();
   request.id = static_cast<RequestId>(row_);
   request.arrival = Instant::nanos(trace_.arrival_ns[row_]);
   request.prompt_tokens = trace_.prompt_tokens[row_];
   request.output_tokens = trace_.output_tokens[row_];
   request.max_tokens = request.output_tokens;
+  if (!trace_.tenant.empty()) request.tenant = trace_.tenant[row_];
+  if (!trace_.session.empty()) request.session = trace_.session[row_];
+  if (!trace_.priority.empty() && trace_.priority[row_] != CarriedColumns::kNoPriority) {
+    request.priority = static_cast<std::int32_t>(trace_.priority[row_]);
+  }
+  if (trace_.content.any()) {
+    const std::span<const ContentPiece> pieces = trace_.content.of(row_);
+    request.content = pieces.data();
+    request.content_pieces = static_cast<std::uint32_t>(pieces.size());
+  }
   ++row_;
   return true;
 }

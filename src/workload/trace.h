@@ -4,7 +4,7 @@
 // it, and then `changes` says so. Every row of the file is accounted for:
 // rows_in_file = rows() + rows_failed + rows_beyond_limit.
 //
-// Memory: 16 bytes a row, 4 or 8 more for each optional column, 8 for each block hash.
+// Memory: 16 bytes a row, 4 or 8 more for each optional column; for content 8 a row and 16 a piece.
 
 #pragma once
 
@@ -18,15 +18,27 @@
 #include "base/random.h"
 #include "base/time.h"
 #include "core/carried_columns.h"
+#include "workload/arrivals.h"
 #include "workload/request_source.h"
+#include "workload/trace_content.h"
 
 namespace inferscale {
 
-enum class TraceFormat : std::uint8_t { kInferscale, kAzure2023, kMooncake, kBurstGpt };
+enum class TraceFormat : std::uint8_t {
+  kInferscale,
+  kAzure2023,
+  kMooncake,
+  kBurstGpt,
+  kClaudeCodeCsv,
+  kClaudeCodeJsonl,
+};
 
-// As in the configuration: "inferscale", "azure2023", "mooncake", "burstgpt".
+// As in the configuration: "inferscale", "azure2023", "mooncake", "burstgpt", "claude_code_csv",
+// "claude_code_jsonl".
 std::string_view trace_format_name(TraceFormat format);
 std::optional<TraceFormat> trace_format_named(std::string_view name);
+// Whether its times count from the beginning of each row's session, not of the trace.
+bool has_session_times(TraceFormat format);
 
 struct TraceOptions {
   std::string file;
@@ -35,6 +47,9 @@ struct TraceOptions {
   bool skip_failed = false;            // leave out rows without output tokens, and count them
   std::optional<std::uint64_t> limit;  // the first so many rows, in order of arrival
   Duration jitter;  // each arrival is moved later by a uniform draw from [0, jitter)
+  // When the sessions of a format begin that has times within sessions only, in the order of the
+  // file; nothing: all at instant 0.
+  std::optional<ArrivalOptions> session_arrivals;
 };
 
 struct Trace {
@@ -60,14 +75,10 @@ struct Trace {
   std::vector<std::int64_t> priority;
   std::vector<double> deadline_ms;
 
-  // Block hashes of row i are block_hashes[block_offsets[i] .. block_offsets[i + 1]). Equal hashes
-  // mean that the prompts agree up to and including that block. Offsets are empty without hashes.
-  std::uint32_t block_tokens = 0;
-  std::vector<std::uint64_t> block_offsets;
-  std::vector<std::uint64_t> block_hashes;
+  // What prompts share, where the file says it.
+  TraceContent content;
 
   std::size_t rows() const { return arrival_ns.size(); }
-  bool has_block_hashes() const { return !block_offsets.empty(); }
   CarriedColumns carried() const;
 };
 
@@ -82,7 +93,8 @@ void keep_first_rows(Trace& trace, std::uint64_t limit);
 // `changes`. It spreads arrivals that a coarse clock stamped with the same instant.
 void jitter_arrivals(Trace& trace, Duration jitter, RandomStream stream);
 
-// The requests of a trace: ids are row numbers, the caller's limit is the answer's length.
+// The requests of a trace: ids are row numbers, the caller's limit is the answer's length. A row
+// without a priority has priority 0.
 class TraceSource final : public RequestSource {
  public:
   // REQUIRES: `trace` outlives the source and is in order of arrival.

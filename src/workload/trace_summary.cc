@@ -46,19 +46,25 @@ std::optional<NameSummary> summarize_names(const std::vector<std::uint32_t>& col
   return summary;
 }
 
-std::optional<PrefixSummary> summarize_prefixes(const Trace& trace) {
-  if (!trace.has_block_hashes()) return std::nullopt;
+std::optional<PrefixSummary> summarize_prefixes(const TraceContent& content, std::size_t rows) {
+  if (!content.any()) return std::nullopt;
+  const auto blocks_of = [&](const ContentPiece& piece) {
+    return (piece.tokens + content.block_tokens - 1) / content.block_tokens;
+  };
   PrefixSummary summary;
-  std::unordered_set<std::uint64_t> seen;
-  for (std::size_t row = 0; row < trace.rows(); ++row) {
-    const std::uint64_t begin = trace.block_offsets[row];
-    const std::uint64_t end = trace.block_offsets[row + 1];
-    std::uint64_t hit = begin;
-    while (hit < end && seen.contains(trace.block_hashes[hit])) ++hit;
-    summary.blocks_hit += hit - begin;
-    for (std::uint64_t i = hit; i < end; ++i) seen.insert(trace.block_hashes[i]);
+  std::unordered_set<std::uint64_t> seen;  // asked only: its order reaches nobody
+  for (std::size_t row = 0; row < rows; ++row) {
+    bool hit = true;
+    for (const ContentPiece& piece : content.of(row)) {
+      hit = hit && seen.contains(piece.key);
+      if (hit) {
+        summary.blocks_hit += blocks_of(piece);
+      } else {
+        seen.insert(piece.key);
+      }
+      summary.blocks += blocks_of(piece);
+    }
   }
-  summary.blocks = trace.block_hashes.size();
   if (summary.blocks > 0) {
     summary.hit_rate =
         static_cast<double>(summary.blocks_hit) / static_cast<double>(summary.blocks);
@@ -129,7 +135,14 @@ TraceSummary summarize_trace(const Trace& trace) {
   summary.output_tokens = summarize_lengths(trace.output_tokens);
   summary.tenants = summarize_names(trace.tenant);
   summary.sessions = summarize_names(trace.session);
-  summary.prefix = summarize_prefixes(trace);
+  summary.prefix = summarize_prefixes(trace.content, trace.rows());
+  if (has_session_times(trace.format)) {
+    summary.warnings.push_back(
+        "times count from each session's own beginning. Unless trace.session_arrivals spreads "
+        "them, "
+        "all sessions begin together, and the rate, the gaps and shared timestamps follow from "
+        "that");
+  }
   add_warnings(summary, tick_ns);
   return summary;
 }

@@ -73,15 +73,18 @@ TEST(TraceSummary, CountsNamesThatRowsHave) {
 
 TEST(TraceSummary, HitsEndAtTheFirstBlockThatIsNew) {
   Trace trace = trace_at({0, 1, 2});
-  trace.block_tokens = 512;
-  // Row 2 shares one block; in row 3 the known block 3 comes after a new one and is no hit.
-  trace.block_hashes = {1, 2, 3, 1, 9, 1, 2, 8, 3};
-  trace.block_offsets = {0, 3, 5, 9};
+  // Row 2 shares one block; in row 3 the known block 3 comes after a new one and is no hit. The
+  // first piece has two blocks, the second of which is not full.
+  trace.content.block_tokens = 512;
+  for (const std::uint64_t key : {1U, 2U, 3U, 1U, 9U, 1U, 2U, 8U, 3U}) {
+    trace.content.pieces.push_back({key, key == 1 ? 600U : 512U});
+  }
+  trace.content.offsets = {0, 3, 5, 9};
   const TraceSummary summary = summarize_trace(trace);
   ASSERT_TRUE(summary.prefix);
-  EXPECT_EQ(summary.prefix->blocks, 9U);
-  EXPECT_EQ(summary.prefix->blocks_hit, 3U);
-  EXPECT_DOUBLE_EQ(summary.prefix->hit_rate, 3.0 / 9);
+  EXPECT_EQ(summary.prefix->blocks, 12U);
+  EXPECT_EQ(summary.prefix->blocks_hit, 5U);
+  EXPECT_DOUBLE_EQ(summary.prefix->hit_rate, 5.0 / 12);
 }
 
 TEST(TraceSummary, WarnsOfACoarseClock) {
@@ -94,6 +97,14 @@ TEST(TraceSummary, WarnsOfACoarseClock) {
             "80 of 100 arrivals have the timestamp of the row above them; timestamps mostly step "
             "by 3000 ms. Where that was the clock's tick, the bursts are not real: "
             "trace.jitter_ms: 3000 spreads them (a derived workload)");
+}
+
+TEST(TraceSummary, WarnsWhereTheBeginningsOfSessionsAreNotKnown) {
+  Trace trace = trace_at({0, kSecond, 3 * kSecond});
+  trace.format = TraceFormat::kClaudeCodeCsv;
+  const TraceSummary summary = summarize_trace(trace);
+  ASSERT_EQ(summary.warnings.size(), 1U);
+  EXPECT_TRUE(summary.warnings[0].starts_with("times count from each session's own beginning"));
 }
 
 TEST(TraceSummary, WarnsOfBurstsAndOfALateStart) {

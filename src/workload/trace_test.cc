@@ -17,8 +17,8 @@ Trace trace_of(const std::vector<std::int64_t>& arrivals) {
   trace.file_name = "test.csv";
   trace.rows_in_file = arrivals.size();
   trace.arrival_ns = arrivals;
-  trace.block_tokens = 512;
-  trace.block_offsets = {0};
+  trace.content.block_tokens = 512;
+  trace.content.offsets = {0};
   for (std::uint32_t i = 1; i <= arrivals.size(); ++i) {
     trace.prompt_tokens.push_back(i);
     trace.output_tokens.push_back(i);
@@ -26,8 +26,10 @@ Trace trace_of(const std::vector<std::int64_t>& arrivals) {
     trace.session.push_back(i);
     trace.priority.push_back(i);
     trace.deadline_ms.push_back(i);
-    for (std::uint32_t block = 0; block < i; ++block) trace.block_hashes.push_back(100 * i + block);
-    trace.block_offsets.push_back(trace.block_hashes.size());
+    for (std::uint32_t piece = 0; piece < i; ++piece) {
+      trace.content.pieces.push_back({100 * i + piece, 512});
+    }
+    trace.content.offsets.push_back(trace.content.pieces.size());
   }
   return trace;
 }
@@ -37,13 +39,13 @@ void expect_rows(const Trace& trace, const std::vector<std::uint32_t>& rows) {
   EXPECT_EQ(trace.output_tokens, rows);
   EXPECT_EQ(trace.tenant, rows);
   EXPECT_EQ(trace.session, rows);
-  ASSERT_EQ(trace.block_offsets.size(), rows.size() + 1);
-  EXPECT_EQ(trace.block_offsets.back(), trace.block_hashes.size());
+  ASSERT_EQ(trace.content.offsets.size(), rows.size() + 1);
+  EXPECT_EQ(trace.content.offsets.back(), trace.content.pieces.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(trace.priority[i], rows[i]);
     EXPECT_EQ(trace.deadline_ms[i], rows[i]);
-    ASSERT_EQ(trace.block_offsets[i + 1] - trace.block_offsets[i], rows[i]);
-    EXPECT_EQ(trace.block_hashes[trace.block_offsets[i]], 100 * rows[i]);
+    ASSERT_EQ(trace.content.of(i).size(), rows[i]);
+    EXPECT_EQ(trace.content.of(i).front().key, 100 * rows[i]);
   }
 }
 
@@ -73,7 +75,7 @@ TEST(JitterArrivals, SpreadsATickEvenlyAndSaysSo) {
   trace.arrival_ns = arrivals;
   trace.prompt_tokens.assign(arrivals.size(), 1);
   trace.output_tokens.assign(arrivals.size(), 1);
-  trace.block_offsets.clear();
+  trace.content = TraceContent();
   jitter_arrivals(trace, Duration::nanos(tick), RandomStream(1, "trace_jitter"));
   EXPECT_TRUE(std::is_sorted(trace.arrival_ns.begin(), trace.arrival_ns.end()));
   double distance = 0;
@@ -107,9 +109,34 @@ TEST(TraceSource, GivesTheRowsAsTheyAre) {
     EXPECT_EQ(request.prompt_tokens, i + 1);
     EXPECT_EQ(request.output_tokens, i + 1);
     EXPECT_EQ(request.max_tokens, i + 1);
+    EXPECT_EQ(request.tenant, i + 1);
+    EXPECT_EQ(request.session, i + 1);
+    EXPECT_EQ(request.priority, static_cast<std::int32_t>(i + 1));
+    ASSERT_EQ(request.content_pieces, i + 1);
+    EXPECT_EQ(request.content, trace.content.of(i).data()) << "pieces stay where they are";
+    EXPECT_FALSE(request.output_is_content);
   }
   EXPECT_FALSE(source.next(request));
   EXPECT_FALSE(source.next(request));
+}
+
+TEST(TraceSource, LeavesEmptyWhatTheTraceDoesNotSay) {
+  Trace trace = trace_of({0, 10});
+  trace.content = TraceContent();
+  trace.session.clear();
+  trace.tenant = {CarriedColumns::kNoName, 3};
+  trace.priority = {CarriedColumns::kNoPriority, -7};
+  TraceSource source(trace);
+  Request request;
+  ASSERT_TRUE(source.next(request));
+  EXPECT_EQ(request.tenant, Request::kNobody);
+  EXPECT_EQ(request.session, Request::kNobody);
+  EXPECT_EQ(request.priority, 0);
+  EXPECT_EQ(request.content, nullptr);
+  EXPECT_EQ(request.content_pieces, 0U);
+  ASSERT_TRUE(source.next(request));
+  EXPECT_EQ(request.tenant, 3U);
+  EXPECT_EQ(request.priority, -7);
 }
 
 TEST(TraceSourceDeathTest, RefusesRowsOutOfOrder) {
@@ -118,8 +145,9 @@ TEST(TraceSourceDeathTest, RefusesRowsOutOfOrder) {
 }
 
 TEST(TraceFormats, HaveNamesThatFindThem) {
-  for (TraceFormat format : {TraceFormat::kInferscale, TraceFormat::kAzure2023,
-                             TraceFormat::kMooncake, TraceFormat::kBurstGpt}) {
+  for (TraceFormat format :
+       {TraceFormat::kInferscale, TraceFormat::kAzure2023, TraceFormat::kMooncake,
+        TraceFormat::kBurstGpt, TraceFormat::kClaudeCodeCsv, TraceFormat::kClaudeCodeJsonl}) {
     EXPECT_EQ(trace_format_named(trace_format_name(format)), format);
   }
   EXPECT_EQ(trace_format_named("auto"), std::nullopt);

@@ -1,7 +1,7 @@
 // The `workload:` part of a configuration: generated requests, or the rows of a trace.
 //
-// Keys, units, limits and defaults are in workload_options.cc, once, and printed by `inferscale
-// config reference`; docs/workloads.md explains them.
+// Keys, units, limits and defaults are in workload_options.cc and the *_options.cc beside it, once,
+// and printed by `inferscale config reference`; docs/workloads.md explains them.
 
 #pragma once
 
@@ -9,6 +9,7 @@
 
 #include "base/config_reader.h"
 #include "workload/generated_source.h"
+#include "workload/shared_prefix_source.h"
 #include "workload/trace.h"
 
 namespace inferscale {
@@ -17,6 +18,7 @@ struct WorkloadOptions {
   GeneratedOptions generated;         // counts when there is no trace
   std::optional<TraceOptions> trace;  // its file as it was written; relative to the configuration's
                                       // folder
+  std::optional<SharedPrefixOptions> shared_prefix;
 };
 
 // Reads and finishes the map. After an error, which the session keeps, the options are of no use.

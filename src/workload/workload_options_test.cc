@@ -180,10 +180,10 @@ TEST(WorkloadOptions, ReadEmpiricalLengths) {
   ASSERT_TRUE(node.set_path("prompt_tokens.weights", list({"0", "0", "0"})));
   EXPECT_EQ(error_of(node), "prompt_tokens.weights: a list: expected a weight above 0");
   ASSERT_TRUE(node.set_path("prompt_tokens.values", list({"100", "2.5", "8000"})));
-  EXPECT_EQ(error_of(node), "prompt_tokens.values: a list: expected whole numbers of tokens");
+  EXPECT_EQ(error_of(node), "prompt_tokens.values: a list: expected whole numbers");
   ASSERT_TRUE(node.set_path("prompt_tokens.values", list({})));
   EXPECT_EQ(error_of(node),
-            "prompt_tokens.values: a list: expected a list of 1 to 1000000 token counts");
+            "prompt_tokens.values: a list: expected a list of 1 to 1000000 whole numbers");
 }
 
 TEST(WorkloadOptions, RefuseNumbersThatNobodyMeans) {
@@ -260,6 +260,101 @@ TEST(WorkloadOptions, RefuseATraceBesideAnyOfTheFour) {
   EXPECT_TRUE(error_of(map_of({{"trace.sort", "true"}})).starts_with("trace.file: missing"));
 }
 
+TEST(WorkloadOptions, ReadWhatPromptsShare) {
+  const WorkloadOptions none = read(chat({{"arrivals.rate_rps", "1"}}));
+  EXPECT_FALSE(none.shared_prefix);
+  EXPECT_FALSE(none.generated.prefixes);
+  EXPECT_FALSE(none.generated.conversations);
+
+  const Keys shared = {{"shared_prefix.tokens", "300"}, {"shared_prefix.hit_probability", "0.25"}};
+  Keys keys = shared;
+  keys.push_back({"arrivals.rate_rps", "1"});
+  EXPECT_EQ(read(chat(keys)).shared_prefix->tokens, 300U);
+  keys = shared;
+  keys.push_back({"trace.file", "a.csv"});
+  EXPECT_EQ(read(map_of(keys)).shared_prefix->hit_probability, 0.25) << "beside a trace too";
+
+  const WorkloadOptions options = read(chat({{"arrivals.rate_rps", "1"},
+                                             {"prefixes.tenants", "50"},
+                                             {"prefixes.zipf_exponent", "1.1"},
+                                             {"prefixes.system_prompt_tokens.mean", "800"},
+                                             {"prefixes.system_prompt_tokens.cv", "0.5"},
+                                             {"conversations.turns.distribution", "constant"},
+                                             {"conversations.turns.value", "4"},
+                                             {"conversations.think_time.mean_s", "12"},
+                                             {"conversations.answer_ms_per_token", "15"},
+                                             {"conversations.max_context_tokens", "4096"}}));
+  const PrefixOptions& prefixes = *options.generated.prefixes;
+  EXPECT_EQ(prefixes.tenants, 50U);
+  EXPECT_EQ(prefixes.zipf_exponent, 1.1);
+  EXPECT_EQ(std::get<LognormalLength>(prefixes.system_prompt_tokens.shape).mean, 800);
+  const ConversationOptions& conversations = *options.generated.conversations;
+  EXPECT_EQ(std::get<ConstantLength>(conversations.turns.shape).tokens, 4U);
+  EXPECT_EQ(conversations.turns.max, kMostTurns);
+  EXPECT_EQ(conversations.think_time.shape, DelayShape::kExponential);
+  EXPECT_EQ(conversations.think_time.mean_s, 12);
+  EXPECT_EQ(conversations.answer_base, Duration::from_seconds(1));
+  EXPECT_EQ(conversations.answer_per_token, Duration::from_millis(15));
+  EXPECT_EQ(conversations.max_context_tokens, 4096U);
+}
+
+TEST(WorkloadOptions, RefuseWhatPromptsCannotShare) {
+  const std::vector<std::pair<Keys, std::string>> cases = {
+      {{{"shared_prefix.tokens", "0"}}, "shared_prefix.tokens: '0'"},
+      {{{"shared_prefix.tokens", "5"}}, "shared_prefix.hit_probability: missing"},
+      {{{"shared_prefix.tokens", "5"}, {"shared_prefix.hit_probability", "1.1"}},
+       "shared_prefix.hit_probability: '1.1'"},
+      {{{"prefixes.tenants", "0"}}, "prefixes.tenants: '0'"},
+      {{{"prefixes.tenants", "2"}}, "prefixes.system_prompt_tokens.mean: missing"},
+      {{{"prefixes.tenants", "2"},
+        {"prefixes.system_prompt_tokens.mean", "5"},
+        {"prefixes.system_prompt_tokens.cv", "0"},
+        {"prefixes.zipf_exponent", "-1"}},
+       "prefixes.zipf_exponent: '-1'"},
+      {{{"prefixes.tenants", "2"},
+        {"prefixes.system_prompt_tokens.mean", "5"},
+        {"prefixes.system_prompt_tokens.cv", "0"},
+        {"shared_prefix.tokens", "5"},
+        {"shared_prefix.hit_probability", "1"}},
+       "shared_prefix: a map: expected no such key beside prefixes or conversations"},
+      {{{"conversations.turns.mean", "20000"}}, "conversations.turns.mean: '20000'"},
+      {{{"conversations.turns.mean", "2"}, {"conversations.turns.cv", "1"}},
+       "conversations.think_time.mean_s: missing"},
+      {{{"conversations.turns.mean", "2"},
+        {"conversations.turns.cv", "1"},
+        {"conversations.think_time.distribution", "lognormal"},
+        {"conversations.think_time.mean_s", "0"}},
+       "conversations.think_time.mean_s: '0'"},
+      {{{"conversations.turns.mean", "2"},
+        {"conversations.turns.cv", "1"},
+        {"conversations.think_time.mean_s", "5"},
+        {"conversations.think_time.min_s", "3"},
+        {"conversations.think_time.max_s", "2"}},
+       "conversations.think_time.max_s: '2': expected at least min_s"},
+      {{{"conversations.max_context_tokens", "15"}}, "conversations.turns.mean: missing"},
+  };
+  for (const auto& [keys, begin] : cases) {
+    Keys all = keys;
+    all.push_back({"arrivals.rate_rps", "1"});
+    const std::string error = error_of(chat(all));
+    EXPECT_TRUE(error.starts_with(begin)) << error << " does not begin with " << begin;
+  }
+  EXPECT_TRUE(error_of(map_of({{"trace.file", "a.csv"}, {"prefixes.tenants", "2"}}))
+                  .starts_with("prefixes: a map: expected no such key beside trace"));
+  ConfigNode without = map_of({{"trace.file", "a.csv"}});
+  ASSERT_TRUE(without.set_path("prefixes", ConfigNode::null(here())));
+  EXPECT_EQ(error_of(without), "no error");
+}
+
+TEST(WorkloadOptions, ReadWhenSessionsOfATraceBegin) {
+  const WorkloadOptions options = read(map_of({{"trace.file", "calls.csv"},
+                                               {"trace.format", "claude_code_csv"},
+                                               {"trace.session_arrivals.rate_rps", "0.02"}}));
+  EXPECT_EQ(options.trace->format, TraceFormat::kClaudeCodeCsv);
+  EXPECT_EQ(std::get<PoissonArrivals>(*options.trace->session_arrivals).rate_rps, 0.02);
+  EXPECT_FALSE(read(map_of({{"trace.file", "calls.csv"}})).trace->session_arrivals);
+}
+
 TEST(WorkloadOptions, DescribeEveryKeyOnceWithItsCondition) {
   ConfigSession session = ConfigSession::describing();
   const ConfigNode empty;
@@ -279,7 +374,9 @@ TEST(WorkloadOptions, DescribeEveryKeyOnceWithItsCondition) {
         "arrivals.schedule[].duration_s if process: piecewise",
         "prompt_tokens.mean if distribution: lognormal",
         "output_tokens.values if distribution: empirical", "output_tokens.max", "trace.file",
-        "trace.jitter_ms"}) {
+        "trace.jitter_ms", "trace.session_arrivals.rate_rps", "shared_prefix.tokens",
+        "prefixes.system_prompt_tokens.mean if distribution: lognormal", "conversations.turns.max",
+        "conversations.think_time.cv if distribution: lognormal"}) {
     EXPECT_EQ(std::count(seen.begin(), seen.end(), wanted), 1) << wanted;
   }
   std::sort(seen.begin(), seen.end());

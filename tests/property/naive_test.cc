@@ -81,7 +81,7 @@ class Comparison {
   }
 
   void check_usage() {
-    const ReplicaUsage& usage = real_.usage;
+    const ReplicaUsage& usage = real_.usage[0];
     EXPECT_EQ(usage.preemptions, naive_.preemptions);
     EXPECT_EQ(usage.recomputed_tokens, naive_.recomputed_tokens);
     EXPECT_EQ(usage.prefill_steps, naive_.prefill_steps);
@@ -120,7 +120,7 @@ void compare(const Scenario& scenario, Coverage& coverage) {
   const ReplicaRun real = run_replica(ReplicaKind::kSegments, scenario);
   const bool exact = scenario.family == ScenarioFamily::kWhole;
   const long double roundings =
-      static_cast<long double>(real.usage.prefill_steps + real.usage.segments);
+      static_cast<long double>(real.usage[0].prefill_steps + real.usage[0].segments);
   const long double bound = exact ? 0 : roundings + 1e-12L * ns(real.end);
   const NaiveRun naive =
       run_naive_engine(scenario.options, *scenario.latency, scenario.requests, bound);
@@ -130,7 +130,7 @@ void compare(const Scenario& scenario, Coverage& coverage) {
   }
   Comparison(scenario, real, naive, bound).check();
   ++coverage.compared;
-  coverage.preemptions += real.usage.preemptions;
+  coverage.preemptions += real.usage[0].preemptions;
   for (const Outcome& outcome : real.outcomes) {
     coverage.refused += outcome.status == OutcomeStatus::kRefused ? 1 : 0;
   }

@@ -1,67 +1,321 @@
 #include "property/replica_runs.h"
 
 #include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "base/check.h"
+#include "base/random.h"
 
 namespace inferscale {
 namespace {
 
-class Recorder final : public ReplicaSink {
+// Writes down what is asked of a latency model.
+class Costing final : public LatencyModel {
  public:
-  explicit Recorder(ReplicaRun& run) : run_(run) {}
-  void record(RequestId id, const Outcome& outcome) override {
-    if (seen_[id]) run_.broken = "request " + std::to_string(id) + " ended twice";
-    seen_[id] = true;
-    run_.outcomes[id] = outcome;
+  Costing(const LatencyModel& model, std::size_t replica, const Instant& now, ReplicaRun& run)
+      : model_(model), replica_(replica), now_(now), run_(run) {}
+  std::string_view name() const override { return model_.name(); }
+  StepCost cost(const StepShape& shape) const override {
+    const StepCost cost = model_.cost(shape);
+    run_.shapes.push_back({now_, replica_, shape, cost.valid_steps});
+    return cost;
   }
-  void prefilled(const Handoff&) override { run_.broken = "a whole replica handed over"; }
-  void reserved(RequestId, Instant) override { run_.broken = "a whole replica reserved"; }
-  void expect(size_t requests) { seen_.assign(requests, false); }
-  bool all_seen() const { return std::count(seen_.begin(), seen_.end(), false) == 0; }
 
  private:
+  const LatencyModel& model_;
+  std::size_t replica_;
+  const Instant& now_;
   ReplicaRun& run_;
-  std::vector<bool> seen_;
 };
+
+class Owner;
+
+// One replica and the way back from it to the owner.
+class Seat final : public ReplicaSink {
+ public:
+  Seat(Owner& owner, std::size_t index) : owner_(owner), index_(index) {}
+  void record(RequestId id, const Outcome& outcome) override;
+  void prefilled(const Handoff& handoff) override;
+  void reserved(RequestId id, TokenCount resident_tokens, Instant now) override;
+
+  std::unique_ptr<LatencyModel> costing;
+  std::unique_ptr<Replica> replica;
+
+ private:
+  Owner& owner_;
+  std::size_t index_;
+};
+
+class Owner {
+ public:
+  Owner(ReplicaKind kind, const Scenario& scenario, const std::vector<Instant>& look_at);
+  ReplicaRun run();
+
+  void record(std::size_t seat, RequestId id, const Outcome& outcome);
+  void prefilled(std::size_t seat, const Handoff& handoff);
+  void reserved(std::size_t seat, RequestId id, TokenCount resident_tokens, Instant at);
+
+ private:
+  struct Custody {
+    bool ended = false;
+    bool parked = false;  // its prefill replica keeps blocks
+    std::uint32_t ticket = 0;
+    Instant transfer_ends = Instant::never();
+  };
+
+  void break_rule(const std::string& what) {
+    if (run_.broken.empty()) run_.broken = what + " at " + std::to_string(now_.ns()) + " ns";
+  }
+  Instant next_event() const;
+  void take_looks(Instant before);
+  void step();
+  void arrive(Request request);
+  void fail(const Failure& failure);
+  void release(RequestId id);
+  void end_transfer(RequestId id);
+  void wake(std::size_t seat);
+  void count_idlers(std::size_t seat);
+
+  const Scenario& scenario_;
+  const std::vector<Instant>& look_at_;
+  Instant now_;
+  ReplicaRun run_;
+  std::vector<std::unique_ptr<Seat>> seats_;
+  std::vector<Custody> custody_;
+  std::map<std::pair<Instant, RequestId>, bool> transfers_;
+  RandomStream delays_;
+  std::size_t arrival_ = 0;
+  std::size_t failure_ = 0;
+  std::size_t look_ = 0;
+};
+
+void Seat::record(RequestId id, const Outcome& outcome) {
+  owner_.record(index_, id, outcome);
+}
+void Seat::prefilled(const Handoff& handoff) {
+  owner_.prefilled(index_, handoff);
+}
+void Seat::reserved(RequestId id, TokenCount resident_tokens, Instant now) {
+  owner_.reserved(index_, id, resident_tokens, now);
+}
+
+Owner::Owner(ReplicaKind kind, const Scenario& scenario, const std::vector<Instant>& look_at)
+    : scenario_(scenario), look_at_(look_at), delays_(scenario.seed, "transfers") {
+  run_.outcomes.resize(scenario.requests.size());
+  run_.gaps = std::make_unique<DurationHistogram>();
+  custody_.resize(scenario.requests.size());
+  for (std::size_t i = 0; i < (scenario.decode ? 2U : 1U); ++i) {
+    auto seat = std::make_unique<Seat>(*this, i);
+    seat->costing = std::make_unique<Costing>(*scenario.latency, i, now_, run_);
+    const ReplicaSurroundings surroundings{
+        .latency = *seat->costing, .sink = *seat, .gaps = *run_.gaps};
+    const ReplicaOptions& options = i == 0 ? scenario.options : *scenario.decode;
+    seat->replica = kind == ReplicaKind::kSegments ? make_segment_replica(options, surroundings)
+                                                   : make_stepwise_replica(options, surroundings);
+    seats_.push_back(std::move(seat));
+  }
+}
+
+void Owner::record(std::size_t seat, RequestId id, const Outcome& outcome) {
+  if (custody_[id].ended) break_rule("request " + std::to_string(id) + " ended twice");
+  custody_[id].ended = true;
+  run_.outcomes[id] = outcome;
+  run_.reports.push_back(
+      {.kind = Report::Kind::kRecord, .replica = seat, .at = now_, .id = id, .outcome = outcome});
+}
+
+void Owner::prefilled(std::size_t seat, const Handoff& handoff) {
+  const RequestId id = handoff.request.id;
+  if (!scenario_.decode || seat != 0) break_rule("a replica that does not prefill handed over");
+  run_.reports.push_back({.kind = Report::Kind::kPrefilled,
+                          .replica = seat,
+                          .at = now_,
+                          .id = id,
+                          .outcome = {},
+                          .figures = {handoff.start.ns(), handoff.first_token.ns(),
+                                      handoff.cached_tokens, handoff.preemptions}});
+  custody_[id].parked = true;
+  custody_[id].ticket = handoff.ticket;
+  seats_[1]->replica->enqueue_handoff(handoff, now_);
+}
+
+void Owner::reserved(std::size_t seat, RequestId id, TokenCount resident_tokens, Instant at) {
+  if (!scenario_.decode || seat != 1) break_rule("a replica that does not decode reserved");
+  if (at != now_) break_rule("a reservation at another instant");
+  run_.reports.push_back({.kind = Report::Kind::kReserved,
+                          .replica = seat,
+                          .at = now_,
+                          .id = id,
+                          .outcome = {},
+                          .figures = {resident_tokens}});
+  // Whole microseconds, so that transfers end together, and with steps of the family `whole`.
+  const double us = 1e-3 * scenario_.mean_transfer_ns * 2 * delays_.uniform();
+  const Duration drawn = Duration::nanos(static_cast<std::int64_t>(us) * 1000);
+  custody_[id].transfer_ends = now_ + scenario_.transfer.value_or(drawn);
+  transfers_[{custody_[id].transfer_ends, id}] = true;
+}
+
+Instant Owner::next_event() const {
+  Instant next = Instant::never();
+  if (arrival_ < scenario_.requests.size()) next = scenario_.requests[arrival_].arrival;
+  if (!transfers_.empty()) next = std::min(next, transfers_.begin()->first.first);
+  for (const auto& seat : seats_) next = std::min(next, seat->replica->next_wake());
+  // A failure after everything else has ended is none.
+  if (next != Instant::never() && failure_ < scenario_.failures.size()) {
+    next = std::min(next, scenario_.failures[failure_].at);
+  }
+  return next;
+}
+
+void Owner::take_looks(Instant before) {
+  for (; look_ < look_at_.size() && look_at_[look_] < before; ++look_) {
+    for (const auto& seat : seats_) run_.loads.push_back(seat->replica->load_at(look_at_[look_]));
+  }
+}
+
+void Owner::arrive(Request request) {
+  if (scenario_.decode) {
+    const RefusalReason reason = refusal_of(*scenario_.decode, request, 0);
+    if (reason != RefusalReason::kNone) {
+      Outcome refused;
+      refused.arrival = request.arrival;
+      refused.status = OutcomeStatus::kRefused;
+      refused.reason = reason;
+      record(1, request.id, refused);
+      return;
+    }
+  }
+  seats_[0]->replica->enqueue(request);
+}
+
+void Owner::release(RequestId id) {
+  if (custody_[id].parked) seats_[0]->replica->release(custody_[id].ticket, now_);
+  custody_[id].parked = false;
+}
+
+void Owner::end_transfer(RequestId id) {
+  ++run_.transfers;
+  custody_[id].transfer_ends = Instant::never();
+  seats_[1]->replica->transferred(id, now_);
+  release(id);
+}
+
+void Owner::fail(const Failure& failure) {
+  if (failure.replica >= seats_.size()) return;
+  const std::vector<Request> dropped = seats_[failure.replica]->replica->fail(now_);
+  if (failure.replica == 0) {
+    for (Custody& one : custody_) one.parked = false;
+  }
+  for (Request request : dropped) {
+    Custody& one = custody_[request.id];
+    if (one.ended) break_rule("request " + std::to_string(request.id) + " failed after its end");
+    if (one.transfer_ends != Instant::never()) transfers_.erase({one.transfer_ends, request.id});
+    one.transfer_ends = Instant::never();
+    release(request.id);
+    if (failure.retries) {
+      ++run_.restarted;
+      request.arrival = now_;
+      arrive(request);
+    } else {
+      one.ended = true;
+      run_.reports.push_back({.kind = Report::Kind::kLost,
+                              .replica = failure.replica,
+                              .at = now_,
+                              .id = request.id,
+                              .outcome = {}});
+    }
+  }
+}
+
+void Owner::wake(std::size_t seat) {
+  seats_[seat]->replica->wake(now_);
+  run_.wakes.push_back(now_);
+  count_idlers(seat);
+}
+
+void Owner::count_idlers(std::size_t seat) {
+  const Replica& replica = *seats_[seat]->replica;
+  if (replica.next_wake() <= now_) return;
+  const std::int64_t in_batch = replica.load_at(now_).running;
+  if (replica.next_wake() == Instant::never()) {
+    run_.paused += in_batch > static_cast<std::int64_t>(transfers_.size()) ? 1 : 0;
+  } else if (!scenario_.decode && !run_.shapes.empty()) {
+    const StepShape& shape = run_.shapes.back().shape;
+    run_.stalled += shape.decode_sequences + shape.prefill_sequences < in_batch ? 1 : 0;
+  }
+}
+
+// Handles everything that is due at now_ and is first in the order of ties.
+void Owner::step() {
+  if (arrival_ < scenario_.requests.size() && scenario_.requests[arrival_].arrival == now_) {
+    arrive(scenario_.requests[arrival_++]);
+  } else if (failure_ < scenario_.failures.size() && scenario_.failures[failure_].at <= now_) {
+    fail(scenario_.failures[failure_++]);
+  } else if (!transfers_.empty() && transfers_.begin()->first.first == now_) {
+    const RequestId id = transfers_.begin()->first.second;
+    transfers_.erase(transfers_.begin());
+    end_transfer(id);
+  } else {
+    wake(seats_[0]->replica->next_wake() == now_ ? 0 : 1);
+  }
+  for (const auto& seat : seats_) {
+    const char* broken = seat->replica->broken_invariant();
+    if (broken != nullptr) break_rule(broken);
+    if (seat->replica->next_wake() < now_) break_rule("a wake-up in the past");
+  }
+}
+
+ReplicaRun Owner::run() {
+  for (Instant next = next_event(); next != Instant::never(); next = next_event()) {
+    take_looks(next);
+    now_ = next;
+    step();
+  }
+  run_.end = now_;
+  take_looks(Instant::never());
+  for (const auto& seat : seats_) {
+    const ReplicaLoad load = seat->replica->load_at(now_);
+    if (load.queue_depth + load.running > 0) break_rule("somebody is left behind");
+    seat->replica->flush();
+    run_.usage.push_back(seat->replica->usage());
+  }
+  for (const Custody& one : custody_) {
+    if (!one.ended) break_rule("a request never ended");
+  }
+  return std::move(run_);
+}
 
 }  // namespace
 
+bool Report::operator==(const Report& other) const {
+  return kind == other.kind && replica == other.replica && at == other.at && id == other.id &&
+         std::memcmp(&outcome, &other.outcome, sizeof(Outcome)) == 0 &&
+         std::equal(std::begin(figures), std::end(figures), std::begin(other.figures));
+}
+
+std::string Report::describe() const {
+  const char* kinds[] = {"ended", "handed over", "reserved", "lost"};
+  std::string text = "request " + std::to_string(id) + " " + kinds[static_cast<size_t>(kind)] +
+                     " by replica " + std::to_string(replica) + " at " + std::to_string(at.ns());
+  if (kind == Kind::kRecord) {
+    text +=
+        ": " + std::string(status_name(outcome.status)) + " " +
+        std::string(reason_name(outcome.reason)) + ", start " + std::to_string(outcome.start.ns()) +
+        ", first token " + std::to_string(outcome.first_token.ns()) + ", finish " +
+        std::to_string(outcome.finish.ns()) + ", longest gap " +
+        std::to_string(outcome.itl_max.ns()) + ", over " + std::to_string(outcome.gaps_over_limit) +
+        ", preemptions " + std::to_string(outcome.preemptions) + ", cached " +
+        std::to_string(outcome.cached_tokens);
+  } else {
+    for (const std::int64_t figure : figures) text += " " + std::to_string(figure);
+  }
+  return text;
+}
+
 ReplicaRun run_replica(ReplicaKind kind, const Scenario& scenario,
                        const std::vector<Instant>& look_at) {
-  ReplicaRun run;
-  run.outcomes.resize(scenario.requests.size());
-  Recorder recorder(run);
-  recorder.expect(scenario.requests.size());
-  run.gaps = std::make_unique<DurationHistogram>();
-  const ReplicaSurroundings surroundings{
-      .latency = *scenario.latency, .sink = recorder, .gaps = *run.gaps};
-  const std::unique_ptr<Replica> replica =
-      kind == ReplicaKind::kSegments ? make_segment_replica(scenario.options, surroundings)
-                                     : make_stepwise_replica(scenario.options, surroundings);
-  size_t arrival = 0;
-  size_t look = 0;
-  while (true) {
-    const bool more = arrival < scenario.requests.size();
-    const Instant arrives = more ? scenario.requests[arrival].arrival : Instant::never();
-    const Instant wakes = replica->next_wake();
-    const Instant now = std::min(arrives, wakes);
-    for (; look < look_at.size() && look_at[look] < now; ++look) {
-      run.loads.push_back(replica->load_at(look_at[look]));
-    }
-    if (now == Instant::never()) break;
-    run.end = now;
-    if (arrives <= wakes) {
-      replica->enqueue(scenario.requests[arrival++]);
-    } else {
-      replica->wake(now);
-      run.wakes.push_back(now);
-      const char* broken = replica->broken_invariant();
-      if (broken != nullptr && run.broken.empty()) run.broken = broken;
-    }
-  }
-  replica->flush();
-  if (!recorder.all_seen()) run.broken = "a request never ended";
-  run.usage = replica->usage();
-  return run;
+  return Owner(kind, scenario, look_at).run();
 }
 
 }  // namespace inferscale

@@ -2,43 +2,16 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <initializer_list>
 
 #include "base/check.h"
-#include "base/distributions.h"
-#include "base/exact_math.h"
-#include "base/number_text.h"
-#include "base/random.h"
 #include "catalog/accelerators.h"
 #include "catalog/models.h"
+#include "property/dice.h"
 #include "replica/latency/linear.h"
 #include "replica/latency/roofline.h"
 
 namespace inferscale {
 namespace {
-
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : stream_(seed, "scenario") {}
-
-  std::int64_t between(std::int64_t low, std::int64_t high) {
-    return low +
-           static_cast<std::int64_t>(stream_.below(static_cast<std::uint64_t>(high - low + 1)));
-  }
-  bool chance(double p) { return stream_.uniform() < p; }
-  // Uniform on a logarithmic scale.
-  double log_between(double low, double high) {
-    return exact_exp(exact_log(low) + stream_.uniform() * (exact_log(high) - exact_log(low)));
-  }
-  template <typename T>
-  T one_of(std::initializer_list<T> choices) {
-    return choices.begin()[stream_.below(choices.size())];
-  }
-  double exponential() { return draw_exponential(stream_); }
-
- private:
-  RandomStream stream_;
-};
 
 // A decode step that may well occur in the run.
 StepShape likely_decode(Dice& dice, const ReplicaOptions& options,
@@ -206,7 +179,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
 }  // namespace
 
 Scenario make_scenario(std::uint64_t seed) {
-  Dice dice(seed);
+  Dice dice(seed, "scenario");
   Scenario scenario;
   scenario.seed = seed;
   scenario.family = static_cast<ScenarioFamily>(seed % 3);
@@ -234,22 +207,41 @@ Scenario make_scenario(std::uint64_t seed) {
   return scenario;
 }
 
+namespace {
+
+std::string describe_replica(const ReplicaOptions& options) {
+  std::string text(scheduler_name(options.scheduler));
+  const auto add = [&](const char* name, std::int64_t value, std::int64_t usual) {
+    if (value != usual) text += std::string(", ") + name + " " + std::to_string(value);
+  };
+  add("by_priority", options.by_priority ? 1 : 0, 0);
+  add("max_num_seqs", options.max_num_seqs, 0);
+  add("max_num_batched_tokens", options.max_num_batched_tokens, 0);
+  add("long_prefill_token_threshold", options.long_prefill_token_threshold, 0);
+  add("kv_block_tokens", options.layout.block_tokens, 0);
+  add("full_groups", options.layout.full_groups, 1);
+  add("window_groups", options.layout.window_groups, 0);
+  add("window_tokens", options.layout.window_tokens, 0);
+  add("kv_blocks", options.kv_blocks, 0);
+  add("watermark_blocks", options.watermark_blocks, 0);
+  add("prefix_caching", options.prefix_caching ? 1 : 0, 0);
+  add("shared_prefix_tokens", options.shared_prefix_tokens, 0);
+  add("max_model_len", options.max_model_len, 0);
+  add("max_queued", options.max_queued.value_or(-1), -1);
+  add("itl_limit_ns", options.itl_limit ? options.itl_limit->ns() : -1, -1);
+  add("e2e_limit_ns", options.e2e_limit ? options.e2e_limit->ns() : -1, -1);
+  return text;
+}
+
+}  // namespace
+
 std::string Scenario::describe() const {
   const char* families[] = {"roofline", "linear", "whole"};
   std::string text = "INFERSCALE_SEED=" + std::to_string(seed) + " INFERSCALE_TRIALS=1 (" +
                      families[static_cast<size_t>(family)] + ", " +
-                     std::string(scheduler_name(options.scheduler)) + ", " +
-                     std::to_string(requests.size()) + " requests";
-  const auto add = [&](const char* name, std::int64_t value) {
-    text += std::string(", ") + name + " " + std::to_string(value);
-  };
-  add("max_num_seqs", options.max_num_seqs);
-  add("max_num_batched_tokens", options.max_num_batched_tokens);
-  add("kv_block_tokens", options.layout.block_tokens);
-  add("kv_blocks", options.kv_blocks);
-  add("max_model_len", options.max_model_len);
-  if (options.max_queued) add("max_queued", *options.max_queued);
-  if (options.itl_limit) add("itl_limit_ns", options.itl_limit->ns());
+                     std::to_string(requests.size()) + " requests, " +
+                     std::to_string(failures.size()) + " failures; " + describe_replica(options);
+  if (decode) text += "; decode: " + describe_replica(*decode);
   return text + ")";
 }
 

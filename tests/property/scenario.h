@@ -1,14 +1,19 @@
-// Random scenarios for one replica: options, a latency model and requests, all from one seed.
+// Random scenarios: options, a latency model and requests, all from one seed.
 //
 // Three families. `roofline` takes a catalogue model on catalogue hardware, sized so that batches
 // cross the kink between memory and compute. `linear` has fractional coefficients, some of them
 // zero. `whole` is a linear model whose step costs are whole nanoseconds, so that nothing is ever
 // rounded; its arrivals are put on a grid that step boundaries often hit, which makes ties common.
+//
+// A plain scenario is one replica that serves requests of known length first come, first served. A
+// full one draws from everything else as well: all schedulers and orders, limits and watermarks,
+// answers shorter than asked for, windows, cached prefixes, split roles.
 
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,12 +25,24 @@ namespace inferscale {
 
 enum class ScenarioFamily : std::uint8_t { kRoofline, kLinear, kWhole };
 
+// A replica breaks down; what was in it is tried again at once, or lost.
+struct Failure {
+  Instant at;
+  std::size_t replica = 0;  // 0, or 1 for the decode replica
+  bool retries = false;
+};
+
 struct Scenario {
   std::uint64_t seed = 0;
   ScenarioFamily family = ScenarioFamily::kLinear;
   ReplicaOptions options;
+  std::optional<ReplicaOptions> decode;  // of a decode replica; `options` are then a prefill one's
   std::unique_ptr<LatencyModel> latency;
   std::vector<Request> requests;
+  std::vector<std::vector<ContentPiece>> content;  // what the requests point to
+  double mean_transfer_ns = 0;                     // from prefill to decode: random times
+  std::optional<Duration> transfer;                // or this one for all
+  std::vector<Failure> failures;                   // in order of time
 
   // One line for the message of a failure.
   std::string describe() const;
@@ -33,6 +50,7 @@ struct Scenario {
 
 // The family follows from the seed: seed % 3.
 Scenario make_scenario(std::uint64_t seed);
+Scenario make_full_scenario(std::uint64_t seed);
 
 // The number of trials of a property: the environment variable INFERSCALE_TRIALS, or `fallback`.
 std::uint64_t trials(std::uint64_t fallback);

@@ -95,7 +95,7 @@ TEST(Project, DocumentsEveryCommand) {
 }
 
 TEST(Project, DocumentsEveryScheduler) {
-  const Strings schedulers = names_in("src/replica", "NamedKind{\"", "\"");
+  const Strings schedulers = names_in("src/replica", "SchedulerRules{.name = \"", "\"");
   EXPECT_FALSE(schedulers.empty());
   for (const std::string& scheduler : schedulers) {
     EXPECT_NE(project_text("docs/schedulers/" + scheduler + ".md"), nullptr)

@@ -33,6 +33,9 @@ const everywhere = Object.keys(screens);
 const pages = {
   typical: { plots: 11, on: everywhere },
   overload: { plots: 11, on: everywhere },
+  saturated: { plots: 11, on: ["light"] },
+  fleet: { plots: 11, on: ["light", "phone"] },
+  few_replicas: { plots: 11, on: ["light", "phone"] },
   thinned: { plots: 11, on: ["light", "phone"] },
   hostile: { plots: 11, on: ["light", "phone"] },
   no_outcomes: { plots: 3, on: ["light", "phone"] },
@@ -114,7 +117,7 @@ async function checkFigures(page, name) {
     checkClose(parseFloat(shown["Goodput"]), slo.goodput_rps, "goodput");
     const verdict = await page.evaluate("document.querySelector('.verdict').textContent");
     assert.ok(
-      verdict.includes("Of the " + requests.arrived.toLocaleString("en-US") + " arrival"),
+      verdict.includes("Of the " + summary.warmup.counted.toLocaleString("en-US") + " arrival"),
       verdict,
     );
   } else {
@@ -178,6 +181,41 @@ async function checkNotices(browser) {
   await page.close();
 }
 
+// Steadiness, warm-up, intervals and replicas stand where a reader looks for the figures.
+async function checkTrust(browser) {
+  const page = await browser.newPage(screens.light);
+  const text = (selector) => page.evaluate(`document.querySelector("${selector}").textContent`);
+  const captions = () =>
+    page.evaluate("Array.from(document.querySelectorAll('caption'), (c) => c.textContent)");
+  const rowsBelow = (caption) =>
+    page.evaluate(`Array.from(document.querySelectorAll("table"))
+      .find((t) => t.caption && t.caption.textContent.startsWith("${caption}"))
+      .querySelectorAll("tbody tr").length`);
+  await page.open(address("saturated"));
+  assert.equal(summaryOf("saturated").steady, false);
+  assert.match(await text(".verdict"), /^Not a steady state: the backlog grew by [\d.]+ requests/);
+  assert.match(await text(".card"), /; not steady/);
+  assert.ok((await captions())[0].includes("no steady state"), String(await captions()));
+  assert.ok(!(await captions()).some((caption) => caption.startsWith("Confidence")));
+  await page.open(address("typical"));
+  assert.equal(summaryOf("typical").steady, true);
+  assert.equal((await captions())[0], "Latency of finished requests");
+  const { confidence } = summaryOf("typical");
+  const intervals = Object.values(confidence).filter((interval) => interval instanceof Object);
+  assert.ok(intervals.length >= 3, "intervals of a typical run");
+  assert.equal(await rowsBelow("Confidence intervals"), intervals.length);
+  assert.ok(!(await captions()).some((caption) => /Replicas|Pools|Quantiles/.test(caption)));
+  await page.open(address("few_replicas"));
+  assert.equal(await rowsBelow("Replicas"), 3);
+  assert.match(await text("#page"), /lost with a replica/);
+  await page.open(address("fleet"));
+  assert.equal(await rowsBelow("Quantiles over 40 replicas"), 8);
+  assert.equal(await rowsBelow("Pools"), 2);
+  assert.match(await text("#page"), /requests that arrived before 20 s were left out of latency/);
+  assert.match(await text("#page"), /Found in the prefix cache/);
+  await page.close();
+}
+
 // Text of the run is shown as text: no element of it, no script of it.
 async function checkHostileText(browser) {
   const page = await browser.newPage(screens.light);
@@ -225,9 +263,10 @@ try {
     console.log("ok " + name);
   }
   await checkNotices(browser);
+  await checkTrust(browser);
   await checkHostileText(browser);
   await checkThatFaultsAreSeen(browser);
-  console.log("ok notices, hostile text, faults are seen");
+  console.log("ok notices, trust, hostile text, faults are seen");
 } finally {
   await browser.close();
 }

@@ -1,13 +1,15 @@
 // How long one step of the engine takes: the seam between the replica and the hardware.
 //
-// A step runs the model once over a batch: prompts that are prefilled (all their tokens that are not
-// cached, or a chunk of them) and sequences that decode (one new token each), or both. A latency model sees the batch only through sums, so
-// its cost does not depend on how many sequences there are.
+// A step runs the model once over a batch: prompts that are prefilled (all their tokens that are
+// not cached, or a chunk of them) and sequences that decode (one new token each), or both. A
+// latency model sees the batch only through sums, so its cost does not depend on how many sequences
+// there are.
 //
 // While the batch keeps its members, each further decode step attends to one more token for each
 // sequence. A model answers with the cost of the first step, by how much each following step costs
 // more, and for how many steps that straight line holds; the replica jumps over that many steps
-// at once.
+// at once. What only the replica knows ends a jump too: a sequence that outgrows its sliding window
+// (`decode_growing` changes then).
 
 #pragma once
 
@@ -35,6 +37,9 @@ struct StepShape {
   TokenCount decode_window_context = 0;
   std::int64_t decode_growing = 0;
   double prefill_window_pairs = 0;
+  // Tokens that each decoding sequence computes: 1, or the drafts of speculative decoding and one.
+  // The contexts above are those of the first.
+  std::int64_t decode_tokens = 1;
 };
 
 struct StepCost {
@@ -44,6 +49,10 @@ struct StepCost {
   // For how many steps (this one included) that holds if the batch keeps its members; at least 1.
   std::int64_t valid_steps = std::numeric_limits<std::int64_t>::max();
 };
+
+// The step without its prompts, and without its decoding sequences.
+StepShape decode_part(const StepShape& shape);
+StepShape prompt_part(const StepShape& shape);
 
 class LatencyModel {
  public:

@@ -3,6 +3,9 @@
 //   step = step_us + prefill_us_per_token x prompt tokens + decode_us_per_sequence x decoding
 //          sequences + decode_ns_per_context_token x context tokens of the decoding sequences
 //
+// Where speculative decoding computes more than one token for a sequence, each counts as a decoding
+// sequence; the context is read once.
+//
 // For engines whose step times somebody measured and fitted, and for tests: with the right
 // coefficients a replica is an M/D/1 or M/M/c queue with known answers.
 
@@ -11,7 +14,7 @@
 #include <memory>
 
 #include "replica/latency/latency_model.h"
-#include "replica/latency/roofline.h"
+#include "replica/latency/latency_scales.h"
 
 namespace inferscale {
 

@@ -1,23 +1,7 @@
 // Step costs against arithmetic done by hand, and the kink between memory and compute against
 // every step costed by itself.
 //
-// The hardware is an H100 SXM by its data sheet (989.4 TFLOP/s dense bf16, 3.35 TB/s) with round
-// efficiencies, written out here so that a new calibration of the catalogue changes no test:
-//
-//   memory  3.35e12 x 0.8   = 2.68e12   bytes/s
-//   compute 989.4e12 x 0.6  = 593.64e12 FLOP/s
-//   overhead 1 ms a step and 5 us a sequence; links 300 GB/s, 8 us a message
-//
-// Llama-3.1-8B (config.json: 32 layers, hidden 4096, 32 heads, 8 KV heads of 128, FFN 14336,
-// vocabulary 128256):
-//
-//   attention of a layer  2 x 4096 x 4096 + 2 x 4096 x 1024 =  41,943,040
-//   FFN of a layer        3 x 4096 x 14336                  = 176,160,768
-//   32 layers             32 x 218,103,808                  = 6,979,321,856
-//   output projection     128256 x 4096                     =   525,336,576
-//   weights               2 x 7,504,658,432                 = 15,009,316,864 bytes
-//   KV of a token         2 x 32 x 8 x 128 x 2              = 131,072 bytes
-//   attention of a pair   4 x 32 x 32 x 128                 = 524,288 FLOPs
+// The hardware and the figures of Llama-3.1-8B are in roofline_test_support.h.
 
 #include "replica/latency/roofline.h"
 
@@ -28,66 +12,10 @@
 #include <vector>
 
 #include "base/random.h"
-#include "catalog/models.h"
+#include "replica/latency/roofline_test_support.h"
 
 namespace inferscale {
 namespace {
-
-constexpr double kMemory = 2.68e12;
-constexpr double kCompute = 593.64e12;
-constexpr double kTight = 1e-12;  // relative: a few roundings of doubles
-
-HardwareSpec h100() {
-  return {.name = "h100-sxm",
-          .memory_bytes = 80e9,
-          .memory_bandwidth = 3.35e12,
-          .flops_16bit = 989.4e12,
-          .flops_8bit = 1978.9e12,
-          .link_bandwidth = 300e9,
-          .link_latency_s = 8e-6,
-          .compute_efficiency = 0.6,
-          .memory_efficiency = 0.8,
-          .step_overhead_s = 1e-3,
-          .sequence_overhead_s = 5e-6};
-}
-
-// Where nothing but memory traffic takes time.
-HardwareSpec memory_only() {
-  HardwareSpec hardware = h100();
-  hardware.flops_16bit = hardware.flops_8bit = 1e40;
-  hardware.step_overhead_s = hardware.sequence_overhead_s = 0;
-  return hardware;
-}
-
-// Where nothing but arithmetic takes time.
-HardwareSpec compute_only() {
-  HardwareSpec hardware = h100();
-  hardware.memory_bandwidth = 1e40;
-  hardware.step_overhead_s = hardware.sequence_overhead_s = 0;
-  return hardware;
-}
-
-ModelSpec model_named(const char* name) {
-  const Result<ModelSpec> model = find_model(name);
-  EXPECT_TRUE(model) << name;
-  return model.value_or(ModelSpec());
-}
-
-void expect_near(double actual, double expected) {
-  EXPECT_NEAR(actual, expected, kTight * expected);
-}
-
-double cost_ns(const ModelSpec& model, const HardwareSpec& hardware, const DeploymentShape& shape,
-               const StepShape& step) {
-  return make_roofline(model, hardware, shape, {})->cost(step).first_ns;
-}
-
-StepShape prompts(std::int64_t count, std::int64_t tokens) {
-  const auto n = static_cast<double>(tokens);
-  return {.prefill_sequences = count,
-          .prefill_tokens = count * tokens,
-          .prefill_pairs = static_cast<double>(count) * n * (n + 1) / 2};
-}
 
 TEST(Roofline, Llama8BDecodesOneSequence) {
   const StepShape step{.decode_sequences = 1, .decode_context = 1000};
@@ -128,12 +56,15 @@ TEST(Roofline, EightBitWeightsHalveTheirTrafficButNotTheOutputProjection) {
   const double bytes = 6'979'321'856.0 + 1'050'673'152.0 + 2 * 65'536.0;
   const DeploymentShape shape{.weight_bits = 8, .kv_bits = 8};
   expect_near(cost_ns(llama, memory_only(), shape, step), bytes / kMemory * 1e9);
-  // Arithmetic at the 8-bit rate only where the shape says so.
+  // Arithmetic at the 8-bit rate only where the shape says so, and then only of the layers'
+  // products: 100 x 2 x 6,979,321,856 FLOPs, beside the output's and 5050 pairs of attention.
   const StepShape prompt = prompts(1, 100);
-  const double slow = cost_ns(llama, compute_only(), shape, prompt);
-  const double fast =
-      cost_ns(llama, compute_only(), {.weight_bits = 8, .compute_8bit = true}, prompt);
-  expect_near(slow / fast, 1978.9 / 989.4);
+  const double products = 1'395'864'371'200.0;
+  const double others = 1'050'673'152.0 + 5050 * 524'288.0;
+  expect_near(cost_ns(llama, compute_only(), shape, prompt), (products + others) / kCompute * 1e9);
+  const double kCompute8 = 1978.9e12 * 0.6;
+  expect_near(cost_ns(llama, compute_only(), {.weight_bits = 8, .compute_8bit = true}, prompt),
+              (products / kCompute8 + others / kCompute) * 1e9);
 }
 
 TEST(Roofline, ScalesMultiplyTheWholeStep) {
@@ -211,26 +142,6 @@ TEST(Roofline, MlaAttendsInTheCompressedSpace) {
   expect_near(growth(compute_only(), 1), 640 / kCompute * 1e9);
   expect_near(growth(memory_only(), 1), 96 / kMemory * 1e9);
   expect_near(growth(memory_only(), 4), 96 / kMemory * 1e9);
-}
-
-// The mean number of distinct experts that `tokens` tokens visit, over all ways in which each of
-// them can pick 2 of 8: counted one by one.
-double distinct_experts_of_8(int tokens) {
-  std::vector<std::uint32_t> pairs;
-  for (std::uint32_t a = 0; a < 8; ++a) {
-    for (std::uint32_t b = a + 1; b < 8; ++b) pairs.push_back(1U << a | 1U << b);
-  }
-  std::vector<std::uint32_t> sets = {0};
-  for (int token = 0; token < tokens; ++token) {
-    std::vector<std::uint32_t> longer;
-    for (const std::uint32_t set : sets) {
-      for (const std::uint32_t pair : pairs) longer.push_back(set | pair);
-    }
-    sets = std::move(longer);
-  }
-  double sum = 0;
-  for (const std::uint32_t set : sets) sum += std::popcount(set);
-  return sum / static_cast<double>(sets.size());
 }
 
 // Mixtral-8x7B: 32 layers, hidden 4096, experts of 3 x 4096 x 14336 = 176,160,768 weights.

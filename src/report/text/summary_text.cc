@@ -3,21 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
+#include "report/text/fleet_text.h"
+#include "report/text/measurement_text.h"
+#include "report/text/number_words.h"
 #include "report/text/text_table.h"
 
 namespace inferscale {
 namespace {
 
 constexpr int kPlotColumns = 64;
-
-std::string percent(double fraction) {
-  // Never rounds to "all" what is not all, nor to "none" what is some.
-  if (fraction > 0 && fraction < 0.0005) return "< 0.1 %";
-  if (fraction < 1 && fraction > 0.9999) return "99.99 %";
-  return fmt::format("{:.{}f} %", 100.0 * fraction, fraction > 0.99 && fraction < 1 ? 2 : 1);
-}
 
 std::string percent_of(std::int64_t part, std::int64_t whole) {
   return percent(static_cast<double>(part) / static_cast<double>(whole));
@@ -49,19 +46,25 @@ void add_row(TextTable& table, const char* name, const PopulationSummary& p) {
 std::string verdict(const RunSummary& s, const SummaryContext& context) {
   if (!s.has_slo) return "SLO        none set: goodput is not judged\n";
   std::string out = fmt::format("SLO        {}\n", target_text(context.slo));
-  out += fmt::format("Goodput    {} of all {} arrivals met it: {} requests/s\n", percent(s.goodput),
-                     s.arrived, short_number(s.goodput_rps));
-  if (s.arrived == 0) return out;
+  const ConfidenceInterval& interval = s.confidence.goodput;
+  out += fmt::format(
+      "Goodput    {} of all {} arrivals{} met it{}: {} requests/s\n", percent(s.goodput), s.counted,
+      s.warmup_excluded > 0 ? " after the warm-up" : "",
+      interval.exists()
+          ? fmt::format(" (95 % CI {} to {})", percent(interval.low), percent(interval.high))
+          : std::string(),
+      short_number(s.goodput_rps));
+  if (s.counted == 0) return out;
   std::string parts;
   const auto add = [&](const char* name, bool judged, std::int64_t met) {
     if (!judged) return;
-    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, percent_of(met, s.arrived));
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, percent_of(met, s.counted));
   };
   add("TTFT", context.slo.ttft.has_value(), s.ttft_met);
   add("ITL", context.slo.itl.has_value(), s.itl_met);
   add("E2E", context.slo.e2e.has_value(), s.e2e_met);
   out += fmt::format("           by target: {}\n", parts);
-  if (s.refused > 0) {
+  if (s.admitted < s.counted) {
     out += fmt::format("           of those admitted: {}\n", percent(s.attainment_admitted));
   }
   return out;
@@ -81,6 +84,7 @@ std::string endings(const RunSummary& s) {
     add(reason_name(RefusalReason::kQueueFull), s.refused_queue_full);
     out += reasons + ")";
   }
+  if (s.lost > 0) out += fmt::format(", {} lost with a replica", s.lost);
   if (s.unfinished > 0) out += fmt::format(", {} unfinished", s.unfinished);
   return out + "\n";
 }
@@ -90,29 +94,78 @@ std::string usage(const RunSummary& s, const SummaryContext& context) {
       fmt::format("Throughput {} requests/s, {} output tokens/s, {} tokens/s with prompts\n",
                   short_number(s.finished_rps), short_number(s.output_tokens_per_s),
                   short_number(s.total_tokens_per_s));
-  out += fmt::format("KV cache   mean {}, peak {} of {} blocks ({} tokens)\n",
-                     percent(s.kv_used_mean), percent(s.kv_used_peak), context.kv_blocks,
-                     context.kv_blocks * context.kv_block_tokens);
-  out += fmt::format("Batch      mean {}, peak {} of {} sequences; busy {} of the time\n",
-                     short_number(s.running_mean), s.running_peak, context.max_num_seqs,
-                     percent(s.utilisation));
+  if (s.fleet.replicas > 1) {
+    out += fmt::format("KV cache   mean {} of all blocks, peak {} of a replica's\n",
+                       percent(s.kv_used_mean), percent(s.kv_used_peak));
+    out += fmt::format(
+        "Batch      mean {} sequences in all, peak {} in a replica; replicas busy {} of the time\n",
+        short_number(s.running_mean), s.running_peak, percent(s.utilisation));
+  } else {
+    out += fmt::format("KV cache   mean {}, peak {} of {} blocks ({} tokens)\n",
+                       percent(s.kv_used_mean), percent(s.kv_used_peak), context.kv_blocks,
+                       context.kv_blocks * context.kv_block_tokens);
+    out += fmt::format("Batch      mean {}, peak {} of {} sequences; busy {} of the time\n",
+                       short_number(s.running_mean), s.running_peak, context.max_num_seqs,
+                       percent(s.utilisation));
+  }
+  if (s.prefix_hit_rate) {
+    out +=
+        fmt::format("Prefixes   {} of the prompt tokens of finished requests were in the cache\n",
+                    percent(*s.prefix_hit_rate));
+  }
   if (s.preemptions > 0) {
     out += fmt::format("Preempted  {} times, {} tokens computed again\n", s.preemptions,
                        s.recomputed_tokens);
   }
   if (s.accelerator_hours_per_million_output_tokens) {
-    out += fmt::format("Cost       {} accelerator-hours per million output tokens ({} x {} s)\n",
-                       short_number(*s.accelerator_hours_per_million_output_tokens),
-                       context.accelerators, short_number(s.duration_s));
+    out += fmt::format(
+        "Cost       {} accelerator-hours per million output tokens ({})\n",
+        short_number(*s.accelerator_hours_per_million_output_tokens),
+        s.fleet.replicas > 0
+            ? fmt::format("{} in all", short_number(s.accelerator_hours))
+            : fmt::format("{} x {} s", context.accelerators, short_number(s.duration_s)));
   }
   return out;
+}
+
+// The state of all replicas together, one value an instant.
+struct FleetSeries {
+  std::vector<double> queue;
+  std::vector<double> running;
+  std::vector<double> kv_used;  // mean over the replicas that keep a KV cache
+};
+
+FleetSeries series_of(std::span<const SignalSample> signals) {
+  FleetSeries series;
+  std::size_t next = 0;
+  while (next < signals.size()) {
+    const Instant at = signals[next].at;
+    double queue = 0;
+    double running = 0;
+    double kv_used = 0;
+    double kv_replicas = 0;
+    for (; next < signals.size() && signals[next].at == at; ++next) {
+      queue += static_cast<double>(signals[next].queue_depth);
+      running += static_cast<double>(signals[next].running);
+      if (std::isnan(signals[next].kv_used_fraction)) continue;
+      kv_used += signals[next].kv_used_fraction;
+      kv_replicas += 1;
+    }
+    series.queue.push_back(queue);
+    series.running.push_back(running);
+    if (kv_replicas > 0) series.kv_used.push_back(kv_used / kv_replicas);
+  }
+  return series;
 }
 
 }  // namespace
 
 std::string summary_text(const RunSummary& summary, const SummaryContext& context) {
   std::string out = fmt::format("{}\n{}\n\n", context.title, context.workload);
-  TextTable table({"ms", ">mean", ">p50", ">p90", ">p95", ">p99", ">max"});
+  // Figures of a run without a steady state bear a mark, which the line below explains.
+  const std::string mark = summary.steady() == false ? "*" : "";
+  TextTable table({"ms", ">mean" + mark, ">p50" + mark, ">p90" + mark, ">p95" + mark, ">p99" + mark,
+                   ">max" + mark});
   add_row(table, "TTFT", summary.ttft_ms);
   add_row(table, "ITL (all gaps)", summary.itl_ms);
   add_row(table, "TPOT", summary.tpot_ms);
@@ -120,9 +173,11 @@ std::string summary_text(const RunSummary& summary, const SummaryContext& contex
   add_row(table, "queue time", summary.queue_ms);
   add_row(table, "longest stall", summary.itl_ms_max);
   out += table.text() + "\n";
+  out += measurement_text(summary);
   out += verdict(summary, context);
   out += endings(summary);
   out += usage(summary, context);
+  out += fleet_text(summary.fleet, context.replicas);
   return out;
 }
 
@@ -138,20 +193,19 @@ std::string summary_plots(std::span<const Outcome> outcomes, std::span<const Sig
     out += "Share of requests with at most this TTFT\n";
     out += cdf_plot(ttft, "ms", kPlotColumns, 5, glyphs);
   }
-  if (signals.size() < 2) return out;
+  const FleetSeries series = series_of(signals);
+  if (series.queue.size() < 2) return out;
   out += fmt::format("\nOver {} s, left to right\n", short_number(signals.back().at.seconds()));
-  const auto row = [&](const char* name, auto figure, double top) {
-    std::vector<double> values;
-    for (const SignalSample& sample : signals) values.push_back(figure(sample));
+  const auto row = [&](const char* name, const std::vector<double>& values, bool fraction) {
+    if (values.empty()) return;
     const double highest = *std::max_element(values.begin(), values.end());
-    out += fmt::format(
-        "  {:<8}{} {}\n", name, sparkline(values, top > 0 ? top : highest, kPlotColumns, glyphs),
-        fmt::format("sampled peak {}", short_number(top > 0 ? 100 * highest : highest)) +
-            (top > 0 ? " %" : ""));
+    out += fmt::format("  {:<8}{} sampled peak {}{}\n", name,
+                       sparkline(values, fraction ? 1 : highest, kPlotColumns, glyphs),
+                       short_number(fraction ? 100 * highest : highest), fraction ? " %" : "");
   };
-  row("queue", [](const SignalSample& s) { return static_cast<double>(s.queue_depth); }, 0);
-  row("batch", [](const SignalSample& s) { return static_cast<double>(s.running); }, 0);
-  row("KV use", [](const SignalSample& s) { return s.kv_used_fraction; }, 1);
+  row("queue", series.queue, false);
+  row("batch", series.running, false);
+  row("KV use", series.kv_used, true);
   return out;
 }
 

@@ -22,11 +22,13 @@ struct SummaryContext {
   std::int64_t kv_block_tokens = 0;
   std::int64_t max_num_seqs = 0;
   std::int64_t accelerators = 1;
+  std::span<const ReplicaReport> replicas;  // a table of them is shown for more than one
 };
 
 std::string summary_text(const RunSummary& summary, const SummaryContext& context);
 
-// The picture that goes with it: the distribution of TTFT, and queue, batch and KV use over time.
+// The picture that goes with it: the distribution of TTFT (of the outcomes that count: hand in
+// those after the warm-up), and queue, batch and KV use over time, of all replicas together.
 std::string summary_plots(std::span<const Outcome> outcomes, std::span<const SignalSample> signals,
                           PlotGlyphs glyphs);
 

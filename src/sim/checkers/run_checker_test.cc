@@ -18,6 +18,7 @@ class LyingReplica final : public Replica {
   const ReplicaUsage& usage() const override { return no_usage; }
   void enqueue_handoff(const Handoff&, Instant) override {}
   void transferred(RequestId, Instant) override {}
+  void withdraw(RequestId, Instant) override {}
   void release(std::uint32_t, Instant) override {}
   std::vector<Request> fail(Instant) override { return {}; }
   void flush() override {}
@@ -71,21 +72,34 @@ class RunCheckerTest : public testing::Test {
     EXPECT_TRUE(checker_.violations().empty()) << checker_.violations().front();
   }
 
-  RunChecker checker_{{.max_num_seqs = 4, .kv_blocks = 10}};
+  // Requests arrive, up to so many, and go to the one replica.
+  void arrive(RequestId requests) {
+    for (; arrived_ < requests; ++arrived_) {
+      checker_.on_arrival(arrived_);
+      checker_.on_dispatch(arrived_, 0);
+    }
+  }
+  void event(Instant now, RequestId arrived) {
+    arrive(arrived);
+    checker_.on_event(now, 0, replica_);
+  }
+
+  RunChecker checker_{{{.max_num_seqs = 4, .kv_blocks = 10}}};
+  RequestId arrived_ = 0;
   LyingReplica replica_;
 };
 
 TEST_F(RunCheckerTest, AWholeRunPasses) {
   replica_.next = at(100);
-  checker_.on_event(at(100), replica_, 2);
+  event(at(100), 2);
   checker_.on_outcome(1, refused_outcome());
   replica_.next = at(500);
   replica_.load = {.queue_depth = 0, .running = 1, .kv_blocks_held = 10};
-  checker_.on_event(at(300), replica_, 2);
+  event(at(300), 2);
   checker_.on_outcome(0, finished_outcome());
   replica_.next = Instant::never();
   replica_.load = {};
-  checker_.on_event(at(500), replica_, 2);
+  event(at(500), 2);
   const Outcome outcomes[] = {finished_outcome(), refused_outcome()};
   checker_.on_end(outcomes, true);
   expect_none();
@@ -123,11 +137,12 @@ TEST_F(RunCheckerTest, Inv1UnfinishedInADrainedRun) {
 TEST_F(RunCheckerTest, Inv1ReplicaThatLosesARequest) {
   replica_.next = at(900);
   replica_.load = {.queue_depth = 1, .running = 1};
+  arrive(3);
   checker_.on_outcome(0, finished_outcome());
-  checker_.on_event(at(500), replica_, 3);
+  event(at(500), 3);
   expect_none();
-  checker_.on_event(at(600), replica_, 4);
-  expect_violation("INV-1: 3 requests have not ended and 2 are in the replica at 600 ns");
+  event(at(600), 4);
+  expect_violation("INV-1: 3 requests have not ended and 2 are in replica 0 at 600 ns");
 }
 
 TEST_F(RunCheckerTest, Inv2StartBeforeArrival) {
@@ -193,50 +208,50 @@ TEST_F(RunCheckerTest, Inv2OneTokenAtTwoInstants) {
 }
 
 TEST_F(RunCheckerTest, Inv3ClockThatFalls) {
-  checker_.on_event(at(500), replica_, 0);
-  checker_.on_event(at(500), replica_, 0);
+  event(at(500), 0);
+  event(at(500), 0);
   expect_none();
-  checker_.on_event(at(499), replica_, 0);
+  event(at(499), 0);
   expect_violation("INV-3: the clock fell from 500 ns at 499 ns");
 }
 
 TEST_F(RunCheckerTest, Inv3WakeUpInThePast) {
   replica_.next = at(499);
-  checker_.on_event(at(500), replica_, 0);
-  expect_violation("INV-3: the replica asks for a wake-up in the past at 500 ns");
+  event(at(500), 0);
+  expect_violation("INV-3: replica 0 asks for a wake-up in the past at 500 ns");
 }
 
 TEST_F(RunCheckerTest, Inv4MoreBlocksThanThereAre) {
   replica_.next = at(900);
   replica_.load = {.running = 1, .kv_blocks_held = 11};
-  checker_.on_event(at(500), replica_, 1);
-  expect_violation("INV-4: 11 of 10 KV blocks are held at 500 ns");
+  event(at(500), 1);
+  expect_violation("INV-4: 11 of 10 KV blocks are held in replica 0 at 500 ns");
 }
 
 TEST_F(RunCheckerTest, Inv4LessThanNoBlocks) {
   replica_.next = at(900);
   replica_.load = {.running = 1, .kv_blocks_held = -1};
-  checker_.on_event(at(500), replica_, 1);
-  expect_violation("INV-4: -1 of 10 KV blocks are held at 500 ns");
+  event(at(500), 1);
+  expect_violation("INV-4: -1 of 10 KV blocks are held in replica 0 at 500 ns");
 }
 
 TEST_F(RunCheckerTest, Inv4BatchOverItsLimit) {
   replica_.next = at(900);
   replica_.load = {.running = 5, .kv_blocks_held = 5};
-  checker_.on_event(at(500), replica_, 5);
-  expect_violation("INV-4: 5 sequences run at 500 ns");
+  event(at(500), 5);
+  expect_violation("INV-4: 5 sequences run in replica 0 at 500 ns");
 }
 
 TEST_F(RunCheckerTest, WhatTheReplicaItselfFindsBrokenIsPassedOn) {
   replica_.broken = "INV-4: the sequences' KV blocks are not those held";
-  checker_.on_event(at(500), replica_, 0);
-  expect_violation("INV-4: the sequences' KV blocks are not those held at 500 ns");
+  event(at(500), 0);
+  expect_violation("INV-4: the sequences' KV blocks are not those held in replica 0 at 500 ns");
 }
 
 TEST_F(RunCheckerTest, Inv5ReplicaThatStandsStill) {
   replica_.load = {.queue_depth = 1};
-  checker_.on_event(at(500), replica_, 1);
-  expect_violation("INV-5: the replica stands still with requests in it at 500 ns");
+  event(at(500), 1);
+  expect_violation("INV-5: nothing moves and requests are in replica 0 at 500 ns");
 }
 
 TEST_F(RunCheckerTest, Inv7GapLongerThanTheDecode) {
@@ -267,8 +282,182 @@ TEST_F(RunCheckerTest, Inv7GapOfAnAnswerThatHasNotBegun) {
 
 TEST_F(RunCheckerTest, ALongListOfViolationsIsCut) {
   replica_.next = at(1);
-  for (int i = 0; i < 1000; ++i) checker_.on_event(at(500), replica_, 0);
+  for (int i = 0; i < 1000; ++i) event(at(500), 0);
   EXPECT_EQ(checker_.violations().size(), 20U);
+}
+
+// Two whole replicas, a prefill and a decode replica: indices 0 to 3.
+class FleetCheckerTest : public testing::Test {
+ protected:
+  static constexpr std::uint32_t kPrefill = 2;
+  static constexpr std::uint32_t kDecode = 3;
+  FleetCheckerTest()
+      : checker_({{.kv_blocks = 10},
+                  {.kv_blocks = 10},
+                  {.role = ReplicaRole::kPrefill, .kv_blocks = 10},
+                  {.role = ReplicaRole::kDecode, .kv_blocks = 10}}) {}
+  void arrive(RequestId id) { checker_.on_arrival(id); }
+  void hand_over(RequestId id) {
+    arrive(id);
+    checker_.on_dispatch(id, kPrefill);
+    checker_.on_handoff(id);
+    checker_.on_dispatch(id, kDecode);
+  }
+  void expect_violation(const std::string& expected) {
+    ASSERT_FALSE(checker_.violations().empty()) << "expected " << expected;
+    EXPECT_EQ(checker_.violations().front(), expected);
+  }
+  void expect_none() {
+    EXPECT_TRUE(checker_.violations().empty()) << checker_.violations().front();
+  }
+
+  RunChecker checker_;
+  LyingReplica replica_;
+};
+
+TEST_F(FleetCheckerTest, AHandOverPasses) {
+  hand_over(0);
+  checker_.on_transfer_start(0, at(310));
+  checker_.on_transfer_end(0, at(400));
+  checker_.on_outcome(0, finished_outcome());
+  const Outcome outcomes[] = {finished_outcome()};
+  checker_.on_end(outcomes, true);
+  expect_none();
+}
+
+TEST_F(FleetCheckerTest, Inv1AReplicaWithARequestOfAnother) {
+  arrive(0);
+  checker_.on_dispatch(0, 1);
+  replica_.next = at(900);
+  replica_.load = {.running = 1};
+  checker_.on_event(at(500), 1, replica_);
+  expect_none();
+  checker_.on_event(at(500), 0, replica_);
+  expect_violation("INV-1: 0 requests have not ended and 1 are in replica 0 at 500 ns");
+}
+
+TEST_F(FleetCheckerTest, Inv1DispatchedAfterItsEnd) {
+  arrive(0);
+  checker_.on_dispatch(0, 0);
+  checker_.on_outcome(0, finished_outcome());
+  checker_.on_dispatch(0, 1);
+  expect_violation("INV-1: request 0 is dispatched after its end");
+}
+
+TEST_F(FleetCheckerTest, Inv1ArrivedTwice) {
+  arrive(0);
+  arrive(0);
+  expect_violation("INV-1: request 0 arrived twice");
+}
+
+TEST_F(FleetCheckerTest, Inv10InTwoPlaces) {
+  arrive(0);
+  checker_.on_dispatch(0, 0);
+  checker_.on_dispatch(0, 1);
+  expect_violation("INV-10: request 0 is dispatched to replica 1 while replica 0 has it");
+}
+
+TEST_F(FleetCheckerTest, Inv10ARetryIsTakenBackFirst) {
+  arrive(0);
+  checker_.on_dispatch(0, 0);
+  checker_.on_taken_back(0);
+  checker_.on_dispatch(0, 1);
+  expect_none();
+  checker_.on_taken_back(0);
+  checker_.on_taken_back(0);
+  expect_violation("INV-10: request 0 is taken back and nobody has it");
+}
+
+TEST_F(FleetCheckerTest, Inv10HandedOverByNobody) {
+  arrive(0);
+  checker_.on_handoff(0);
+  expect_violation("INV-10: request 0 is handed over and nobody has it");
+}
+
+TEST_F(FleetCheckerTest, Inv11DecodedBeforeItsCacheCame) {
+  hand_over(0);
+  checker_.on_transfer_start(0, at(310));
+  checker_.on_outcome(0, finished_outcome());
+  expect_violation("INV-11: request 0 was decoded before its KV cache had come");
+}
+
+TEST_F(FleetCheckerTest, Inv11TransferBeforeTheFirstToken) {
+  hand_over(0);
+  checker_.on_transfer_start(0, at(299));
+  checker_.on_transfer_end(0, at(350));
+  checker_.on_outcome(0, finished_outcome());
+  expect_violation("INV-11: the transfer of request 0 is not between its first and its last token");
+}
+
+TEST_F(FleetCheckerTest, Inv11TransferAfterTheLastToken) {
+  hand_over(0);
+  checker_.on_transfer_start(0, at(310));
+  checker_.on_transfer_end(0, at(501));
+  checker_.on_outcome(0, finished_outcome());
+  expect_violation("INV-11: the transfer of request 0 is not between its first and its last token");
+}
+
+TEST_F(FleetCheckerTest, Inv11DecodedWhereItWasPrefilled) {
+  arrive(0);
+  checker_.on_dispatch(0, kPrefill);
+  checker_.on_outcome(0, finished_outcome());
+  expect_violation("INV-11: request 0 was decoded by a prefill replica");
+}
+
+TEST_F(FleetCheckerTest, Inv11DecodeWithoutPrefill) {
+  arrive(0);
+  checker_.on_dispatch(0, kDecode);
+  expect_violation("INV-11: request 0 is to be decoded and was not prefilled");
+}
+
+TEST_F(FleetCheckerTest, Inv12TransferThatNobodyAskedFor) {
+  arrive(0);
+  checker_.on_dispatch(0, kPrefill);
+  checker_.on_transfer_start(0, at(310));
+  expect_violation("INV-12: a transfer of request 0 starts out of turn at 310 ns");
+}
+
+TEST_F(FleetCheckerTest, Inv12TransferThatEndsTwice) {
+  hand_over(0);
+  checker_.on_transfer_start(0, at(310));
+  checker_.on_transfer_end(0, at(320));
+  expect_none();
+  checker_.on_transfer_end(0, at(330));
+  expect_violation("INV-12: a transfer of request 0 ends that is not under way at 330 ns");
+}
+
+TEST_F(FleetCheckerTest, Inv12CutTwice) {
+  hand_over(0);
+  checker_.on_transfer_start(0, at(310));
+  checker_.on_transfer_cut(0);
+  expect_none();
+  checker_.on_transfer_cut(0);
+  expect_violation("INV-12: a transfer of request 0 is cut that is not under way");
+}
+
+TEST_F(FleetCheckerTest, Inv12TransferThatIsNeverHeardOfAgain) {
+  hand_over(0);
+  checker_.on_transfer_start(0, at(310));
+  checker_.on_taken_back(0);
+  checker_.on_dispatch(0, 0);
+  checker_.on_outcome(0, refused_outcome());
+  const Outcome outcomes[] = {refused_outcome()};
+  checker_.on_end(outcomes, true);
+  expect_violation("INV-12: 1 transfers started, 0 were completed and 0 cut");
+}
+
+TEST_F(FleetCheckerTest, Inv13Overtaken) {
+  for (const RequestId id : {0U, 1U, 2U}) {
+    arrive(id);
+    checker_.on_dispatch(id, id == 1 ? 1 : 0);
+  }
+  Outcome late = finished_outcome();
+  late.start = at(250);
+  // Request 1 was elsewhere: it may start before request 0, request 2 may not.
+  const Outcome outcomes[] = {late, finished_outcome(), finished_outcome()};
+  for (const RequestId id : {0U, 1U, 2U}) checker_.on_outcome(id, outcomes[id]);
+  checker_.on_end(outcomes, true);
+  expect_violation("INV-13: request 2 overtook one that was dispatched to replica 0 before it");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/edge/input_file.h"
 #include "base/result.h"
+#include "workload/readers/session_clock.h"
 #include "workload/readers/trace_builder.h"
 
 namespace inferscale {
@@ -17,5 +18,10 @@ Result<void> read_inferscale_csv(std::string header, LineReader& lines, TraceBui
 Result<void> read_azure_csv(std::string header, LineReader& lines, TraceBuilder& builder);
 Result<void> read_burstgpt_csv(std::string header, LineReader& lines, TraceBuilder& builder);
 Result<void> read_mooncake_jsonl(std::string first_line, LineReader& lines, TraceBuilder& builder);
+// Those whose times count from each session's beginning also get the clock that says when it was.
+Result<void> read_claude_code_csv(std::string header, LineReader& lines, TraceBuilder& builder,
+                                  SessionClock& clock);
+Result<void> read_claude_code_jsonl(std::string first_line, LineReader& lines,
+                                    TraceBuilder& builder, SessionClock& clock);
 
 }  // namespace inferscale

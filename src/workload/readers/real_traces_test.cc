@@ -9,8 +9,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <ostream>
+#include <set>
 #include <string>
 
+#include "base/edge/input_file.h"
+#include "base/edge/test_folder.h"
 #include "workload/readers/trace_reader.h"
 #include "workload/trace_summary.h"
 
@@ -116,6 +119,81 @@ TEST_F(RealTraces, MooncakePrefixesHitAsOftenAsTheDataFolderSays) {
   EXPECT_EQ(made.prefix->blocks, 121'877U);
   EXPECT_NEAR(made.prefix->hit_rate, 0.640, 0.0005);
   EXPECT_TRUE(made.warnings.empty());
+}
+
+// Expected figures by a Python program over the same files that walks sets of (session, hash), and
+// for the table adds up its column blocks_seen_before.
+TEST_F(RealTraces, ClaudeCodeSessionsShareWhatTheirHashesSay) {
+  const Result<Trace> trace =
+      read_trace({.file = "claude_code_raw60.jsonl.gz", .skip_failed = true}, traces_folder(), 0);
+  ASSERT_TRUE(trace) << trace.error().to_string();
+  EXPECT_EQ(trace->format, TraceFormat::kClaudeCodeJsonl);
+  EXPECT_EQ(trace->crc32, 0xa2592645U);
+  EXPECT_EQ(trace->rows_in_file, 2'565U);
+  EXPECT_EQ(trace->rows(), 2'563U);
+  const TraceSummary summary = summarize_trace(*trace);
+  EXPECT_EQ(summary.prompt_tokens.total, 199'503'075U);
+  EXPECT_EQ(summary.output_tokens.total, 1'153'468U);
+  EXPECT_EQ(summary.prompt_tokens.p50, 67'133U);
+  EXPECT_EQ(summary.prompt_tokens.p90, 129'649U);
+  EXPECT_EQ(summary.output_tokens.p90, 963U);
+  EXPECT_NEAR(*summary.mean_rate_rps, 0.172618, 1e-6);
+  EXPECT_EQ(summary.distinct_timestamps, 1'915U);
+  EXPECT_EQ(summary.sessions->names, 70U) << "60 sessions and 10 agents within them";
+  EXPECT_EQ(summary.prefix->blocks, 3'115'967U);
+  EXPECT_EQ(summary.prefix->blocks_hit, 2'951'987U);
+  // Of 3.1 million blocks; this is what a replay's look-ups cost.
+  EXPECT_LT(trace->content.pieces.size(), 150'000U);
+}
+
+TEST_F(RealTraces, ClaudeCodeCallsShareWhatTheTableSays) {
+  const Result<Trace> trace =
+      read_trace({.file = "claude_code_requests.csv.gz", .skip_failed = true}, traces_folder(), 0);
+  ASSERT_TRUE(trace) << trace.error().to_string();
+  EXPECT_EQ(trace->format, TraceFormat::kClaudeCodeCsv);
+  EXPECT_EQ(trace->crc32, 0x84a96eb6U);
+  EXPECT_EQ(trace->rows_in_file, 46'218U);
+  EXPECT_EQ(trace->rows(), 46'191U);
+  const TraceSummary summary = summarize_trace(*trace);
+  EXPECT_EQ(summary.prompt_tokens.total, 5'461'037'136U);
+  EXPECT_EQ(summary.output_tokens.total, 20'339'420U);
+  EXPECT_EQ(summary.prompt_tokens.p50, 100'430U);
+  EXPECT_EQ(summary.output_tokens.p50, 218U);
+  EXPECT_NEAR(*summary.mean_rate_rps, 0.104886, 1e-6);
+  EXPECT_EQ(summary.distinct_timestamps, 15'947U);
+  EXPECT_EQ(summary.sessions->names, 755U);
+  EXPECT_EQ(summary.prefix->blocks, 85'305'852U);
+  // The calls that are left out had computed some of the blocks that the table counts as seen.
+  EXPECT_LE(summary.prefix->blocks_hit, 82'108'797U);
+  EXPECT_GE(summary.prefix->blocks_hit, 82'108'797U - 10'000U);
+}
+
+// The table knows no hashes, and nothing of what two agents of a session share. Of the sessions
+// whose hashes are known both must share the same but for that: 7 agents begin like another one of
+// their session, with 1,164 blocks in all (the Python program again, with sets of (agent, hash)).
+TEST_F(RealTraces, ClaudeCodeTableAndSessionsShareTheSameWithinAgents) {
+  const Result<Trace> sessions =
+      read_trace({.file = "claude_code_raw60.jsonl.gz", .skip_failed = true}, traces_folder(), 0);
+  ASSERT_TRUE(sessions) << sessions.error().to_string();
+  const std::set<std::string> known(sessions->session_names.begin(), sessions->session_names.end());
+  Result<LineReader> lines = LineReader::open(traces_folder() + "/claude_code_requests.csv.gz");
+  ASSERT_TRUE(lines);
+  std::string line;
+  std::string kept;
+  while (lines->next(line).value_or(false)) {
+    const std::string id = line.substr(0, line.find(','));
+    if (id == "trace_id" || known.contains(id)) kept += line + "\n";
+  }
+  const TestFolder folder;
+  const Result<Trace> table =
+      read_trace({.file = folder.write("calls.csv", kept), .skip_failed = true}, "", 0);
+  ASSERT_TRUE(table) << table.error().to_string();
+  EXPECT_EQ(table->arrival_ns, sessions->arrival_ns);
+  const TraceSummary summary = summarize_trace(*table);
+  EXPECT_EQ(summary.sessions->names, 70U);
+  EXPECT_EQ(summary.prompt_tokens.total, 199'503'075U);
+  EXPECT_EQ(summary.prefix->blocks, 3'115'967U);
+  EXPECT_EQ(summary.prefix->blocks_hit, 2'951'987U - 1'164U);
 }
 
 TEST_F(RealTraces, JitterSpreadsMooncakesTicks) {

@@ -1,7 +1,9 @@
 #include "workload/readers/trace_builder.h"
 
+#include <limits>
 #include <utility>
 
+#include "base/random.h"
 #include "workload/arrivals.h"
 #include "workload/generated_source.h"
 #include "workload/readers/csv_rows.h"
@@ -17,14 +19,16 @@ std::string seconds_text(std::int64_t ns) {
 
 }  // namespace
 
-TraceBuilder::TraceBuilder(TraceFormat format, const TraceOptions& options) : options_(options) {
+TraceBuilder::TraceBuilder(TraceFormat format, const TraceOptions& options)
+    : options_(options),
+      scope_(stable_hash("trace " + std::string(trace_format_name(format)))),
+      tree_(scope_) {
   trace_.format = format;
 }
 
 void TraceBuilder::set_columns(const TraceColumns& columns) {
   columns_ = columns;
-  trace_.block_tokens = columns.block_tokens;
-  if (columns.block_tokens > 0) trace_.block_offsets.push_back(0);
+  if (columns.block_tokens > 0 && !columns.content_tree) chains_.emplace(columns.block_tokens);
 }
 
 std::uint32_t TraceBuilder::NameTable::index_of(std::string_view name,
@@ -55,11 +59,7 @@ Result<void> TraceBuilder::add(const TraceRow& row, Cell arrival, Cell output,
     ++trace_.rows_failed;
     return {};
   }
-  if (!options_.sort && trace_.rows() > 0 && row.arrival_ns < trace_.arrival_ns.back()) {
-    return refuse(arrival, seconds_text(trace_.arrival_ns.back() - row.arrival_ns) +
-                               " before the row above it: expected rows in order of arrival "
-                               "(trace.sort: true puts them in order)");
-  }
+  if (const Result<void> ordered = check_order(row, arrival, lines); !ordered) return ordered;
   if (trace_.rows() == kMostRequests) {
     return fail(ErrorCode::kInvalidInput, "expected at most 1000000000 rows", place_of(lines));
   }
@@ -74,12 +74,47 @@ Result<void> TraceBuilder::add(const TraceRow& row, Cell arrival, Cell output,
   }
   if (columns_.priority) trace_.priority.push_back(row.priority);
   if (columns_.deadline) trace_.deadline_ms.push_back(row.deadline_ms);
-  if (columns_.block_tokens > 0) {
-    trace_.block_hashes.insert(trace_.block_hashes.end(), row.block_hashes.begin(),
-                               row.block_hashes.end());
-    trace_.block_offsets.push_back(trace_.block_hashes.size());
-  }
+  if (chains_) chains_->add(row.block_hashes, row.prompt_tokens);
+  if (columns_.content_tree) prompts_.push_back(row.content);
   return {};
+}
+
+Result<void> TraceBuilder::check_order(const TraceRow& row, Cell arrival, const LineReader& lines) {
+  if (latest_by_series_.size() <= row.series) {
+    latest_by_series_.resize(std::size_t{row.series} + 1, std::numeric_limits<std::int64_t>::min());
+  }
+  const std::int64_t above = std::exchange(latest_by_series_[row.series], row.arrival_ns);
+  if (row.arrival_ns >= above) return {};
+  ++earlier_;
+  if (options_.sort) return {};
+  return fail(ErrorCode::kInvalidInput,
+              std::string(arrival.name) + ": " + quoted_for_error(arrival.text) + ": " +
+                  seconds_text(above - row.arrival_ns) + " before the row above it" +
+                  (columns_.several_series ? " of the same agent" : "") +
+                  ": expected rows in order of arrival (trace.sort: true puts them in order)",
+              place_of(lines));
+}
+
+TraceContent TraceBuilder::finish_content() const {
+  if (chains_) return chains_->finish(scope_);
+  TraceContent content;
+  if (!columns_.content_tree) return content;
+  content.block_tokens = columns_.block_tokens;
+  content.offsets.push_back(0);
+  for (const ContentTree::Node prompt : prompts_) {
+    tree_.append_pieces(prompt, columns_.block_tokens, content.pieces);
+    content.offsets.push_back(content.pieces.size());
+  }
+  content.pieces.shrink_to_fit();
+  return content;
+}
+
+void TraceBuilder::put_in_order() {
+  if (earlier_ > 0) {
+    trace_.changes.push_back("sorted: " + std::to_string(earlier_) +
+                             " rows arrived before the row above them");
+  }
+  if (earlier_ > 0 || columns_.several_series) sort_by_arrival(trace_);
 }
 
 Result<Trace> TraceBuilder::finish(bool rebase, const std::string& path) {
@@ -94,13 +129,8 @@ Result<Trace> TraceBuilder::finish(bool rebase, const std::string& path) {
     trace_.changes.push_back(std::to_string(trace_.rows_failed) +
                              " rows of failed calls (0 output tokens) are left out");
   }
-  if (options_.sort) {
-    const std::uint64_t earlier = sort_by_arrival(trace_);
-    if (earlier > 0) {
-      trace_.changes.push_back("sorted: " + std::to_string(earlier) +
-                               " rows arrived before the row above them");
-    }
-  }
+  trace_.content = finish_content();
+  put_in_order();
   if (rebase) {
     trace_.origin_ns = trace_.arrival_ns.front();
     for (std::int64_t& arrival : trace_.arrival_ns) arrival -= trace_.origin_ns;

@@ -1,19 +1,24 @@
-// Collects the rows that a reader understood into a Trace: order, failed calls, names, origin.
+// Collects the rows that a reader understood into a Trace: order, failed calls, names, content,
+// origin.
 
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/edge/input_file.h"
 #include "base/result.h"
 #include "core/carried_columns.h"
+#include "workload/content_tree.h"
 #include "workload/trace.h"
+#include "workload/trace_content.h"
 
 namespace inferscale {
 
@@ -27,6 +32,8 @@ struct TraceRow {
   std::int64_t priority = CarriedColumns::kNoPriority;
   double deadline_ms = 0;
   std::span<const std::uint64_t> block_hashes;
+  ContentTree::Node content = 0;
+  std::uint32_t series = 0;  // rows of one series are in order of arrival
 };
 
 struct TraceColumns {
@@ -34,7 +41,11 @@ struct TraceColumns {
   bool session = false;
   bool priority = false;
   bool deadline = false;
-  std::uint32_t block_tokens = 0;  // 0: no block hashes
+  // The file is made of several series, one after the other, each in order of arrival: rows are
+  // put in order without being asked.
+  bool several_series = false;
+  std::uint32_t block_tokens = 0;  // 0: the file says nothing about content
+  bool content_tree = false;       // rows are prompts of tree(); else they have block hashes
 };
 
 class TraceBuilder {
@@ -42,6 +53,7 @@ class TraceBuilder {
   TraceBuilder(TraceFormat format, const TraceOptions& options);
 
   void set_columns(const TraceColumns& columns);
+  ContentTree& tree() { return tree_; }
   // The column's name and what is in it, for errors of the two checks below.
   struct Cell {
     std::string_view name;
@@ -50,6 +62,9 @@ class TraceBuilder {
   // Takes the row that `lines` gave last, or leaves it out when it is a failed call and those are
   // skipped. Errors: an arrival before the one above, a failed call that isn't to be skipped.
   Result<void> add(const TraceRow& row, Cell arrival, Cell output, const LineReader& lines);
+
+  // A sentence about how the rows differ from the file's.
+  void note_change(std::string change) { trace_.changes.push_back(std::move(change)); }
 
   // Sorts and cuts as the options say. `rebase`: the first arrival becomes instant 0.
   Result<Trace> finish(bool rebase, const std::string& path);
@@ -69,9 +84,19 @@ class TraceBuilder {
     std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> indices_;
   };
 
+  Result<void> check_order(const TraceRow& row, Cell arrival, const LineReader& lines);
+  void put_in_order();
+  TraceContent finish_content() const;
+
   const TraceOptions& options_;
   Trace trace_;
   TraceColumns columns_;
+  std::uint64_t scope_;  // of the keys of content
+  std::optional<BlockChains> chains_;
+  ContentTree tree_;
+  std::vector<ContentTree::Node> prompts_;  // by row
+  std::vector<std::int64_t> latest_by_series_;
+  std::uint64_t earlier_ = 0;  // rows that were earlier than the one above in their series
   NameTable tenants_;
   NameTable sessions_;
 };

@@ -8,6 +8,7 @@
 #include "base/edge/input_file.h"
 #include "workload/readers/csv_rows.h"
 #include "workload/readers/format_readers.h"
+#include "workload/readers/session_clock.h"
 #include "workload/readers/trace_builder.h"
 
 namespace inferscale {
@@ -16,8 +17,9 @@ namespace {
 constexpr std::string_view kKnownFirstLines =
     "expected the header arrival_time,prompt_tokens,output_tokens (inferscale), "
     "TIMESTAMP,ContextTokens,GeneratedTokens (azure2023) or Timestamp,...,Request tokens,Response "
-    "tokens,... (burstgpt), or a JSON object with timestamp, input_length, output_length, hash_ids "
-    "(mooncake)";
+    "tokens,... (burstgpt) or trace_id,agent,...,in_tokens,out_tokens,... (claude_code_csv), or a "
+    "JSON object with timestamp, input_length, output_length, hash_ids (mooncake) or with id, "
+    "block_size, requests (claude_code_jsonl)";
 
 std::string resolved(const std::string& file, const std::string& base_folder) {
   if (base_folder.empty() || file.starts_with('/')) return file;
@@ -26,7 +28,10 @@ std::string resolved(const std::string& file, const std::string& base_folder) {
 
 std::optional<TraceFormat> format_of(std::string first_line) {
   const std::size_t start = first_line.find_first_not_of(" \t");
-  if (start != std::string::npos && first_line[start] == '{') return TraceFormat::kMooncake;
+  if (start != std::string::npos && first_line[start] == '{') {
+    const bool sessions = first_line.find("\"requests\"") != std::string::npos;
+    return sessions ? TraceFormat::kClaudeCodeJsonl : TraceFormat::kMooncake;
+  }
   std::vector<std::string_view> cells;
   if (!split_csv_line(first_line, cells)) return std::nullopt;
   const auto has = [&](std::string_view name) {
@@ -34,6 +39,7 @@ std::optional<TraceFormat> format_of(std::string first_line) {
   };
   if (has("ContextTokens") || has("GeneratedTokens")) return TraceFormat::kAzure2023;
   if (has("Request tokens") || has("Response tokens")) return TraceFormat::kBurstGpt;
+  if (has("trace_id") || has("in_tokens")) return TraceFormat::kClaudeCodeCsv;
   if (has("arrival_time") || has("prompt_tokens") || has("output_tokens")) {
     return TraceFormat::kInferscale;
   }
@@ -41,7 +47,7 @@ std::optional<TraceFormat> format_of(std::string first_line) {
 }
 
 Result<void> read_rows(TraceFormat format, std::string first_line, LineReader& lines,
-                       TraceBuilder& builder) {
+                       TraceBuilder& builder, SessionClock& clock) {
   switch (format) {
     case TraceFormat::kInferscale:
       return read_inferscale_csv(std::move(first_line), lines, builder);
@@ -51,6 +57,10 @@ Result<void> read_rows(TraceFormat format, std::string first_line, LineReader& l
       return read_mooncake_jsonl(std::move(first_line), lines, builder);
     case TraceFormat::kBurstGpt:
       return read_burstgpt_csv(std::move(first_line), lines, builder);
+    case TraceFormat::kClaudeCodeCsv:
+      return read_claude_code_csv(std::move(first_line), lines, builder, clock);
+    case TraceFormat::kClaudeCodeJsonl:
+      return read_claude_code_jsonl(std::move(first_line), lines, builder, clock);
   }
   return {};
 }
@@ -59,6 +69,12 @@ Result<void> read_rows(TraceFormat format, std::string first_line, LineReader& l
 // other formats instant 0 is the run's own.
 bool starts_at_its_first_row(TraceFormat format) {
   return format == TraceFormat::kAzure2023 || format == TraceFormat::kBurstGpt;
+}
+
+std::string session_times_note(const SessionClock& clock) {
+  return std::string("the trace has times within sessions only; sessions begin ") +
+         (clock.is_spread() ? "as trace.session_arrivals says"
+                            : "together, at instant 0 (trace.session_arrivals spreads them)");
 }
 
 }  // namespace
@@ -81,9 +97,17 @@ Result<Trace> read_trace(const TraceOptions& options, const std::string& base_fo
                     std::string(kKnownFirstLines),
                 place_of(*lines));
   }
+  if (options.session_arrivals && !has_session_times(*format)) {
+    return fail(ErrorCode::kInvalidConfig,
+                "trace.session_arrivals: expected no such key with format " +
+                    std::string(trace_format_name(*format)) + ", whose times are the whole trace's",
+                path);
+  }
   TraceBuilder builder(*format, options);
-  Result<void> read = read_rows(*format, std::move(first_line), *lines, builder);
+  SessionClock clock(options, run_seed);
+  Result<void> read = read_rows(*format, std::move(first_line), *lines, builder, clock);
   if (!read) return std::unexpected(read.error());
+  if (has_session_times(*format)) builder.note_change(session_times_note(clock));
   Result<Trace> trace = builder.finish(starts_at_its_first_row(*format), path);
   if (!trace) return trace;
   trace->file_name = path.substr(path.find_last_of('/') + 1);

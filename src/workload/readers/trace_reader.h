@@ -14,7 +14,8 @@
 namespace inferscale {
 
 // A file name that isn't absolute counts from `base_folder` (empty: the current one). `run_seed`
-// matters for trace.jitter only, which draws from the stream "trace_jitter".
+// matters for what is drawn: trace.jitter (stream "trace_jitter"), trace.session_arrivals (stream
+// "session_arrivals").
 Result<Trace> read_trace(const TraceOptions& options, const std::string& base_folder,
                          std::uint64_t run_seed);
 

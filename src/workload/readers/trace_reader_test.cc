@@ -44,7 +44,7 @@ TEST_F(TraceReader, TakesTheProjectsOwnFormat) {
   EXPECT_EQ(trace.rows_in_file, 3U);
   EXPECT_TRUE(trace.changes.empty());
   EXPECT_TRUE(trace.tenant.empty());
-  EXPECT_FALSE(trace.has_block_hashes());
+  EXPECT_FALSE(trace.content.any());
 }
 
 TEST_F(TraceReader, CarriesTheOptionalColumnsInAnyOrder) {
@@ -100,7 +100,7 @@ TEST_F(TraceReader, TakesTheZoneOfLaterAzureTraces) {
   EXPECT_EQ(trace.arrival_ns, (Instants{0, 990'070'000}));
 }
 
-TEST_F(TraceReader, KeepsMooncakeBlockHashes) {
+TEST_F(TraceReader, TurnsMooncakeBlockHashesIntoPieces) {
   const Trace trace =
       read(R"({"timestamp": 0, "input_length": 1025, "output_length": 500, "hash_ids": [0, 1, 2]})"
            "\n"
@@ -111,9 +111,18 @@ TEST_F(TraceReader, KeepsMooncakeBlockHashes) {
   EXPECT_EQ(trace.format, TraceFormat::kMooncake);
   EXPECT_EQ(trace.arrival_ns, (Instants{0, 3'000'500'000, 3'001'000'000}));
   EXPECT_EQ(trace.prompt_tokens, (Tokens{1025, 512, 700}));
-  EXPECT_EQ(trace.block_tokens, 512U);
-  EXPECT_EQ(trace.block_offsets, (std::vector<std::uint64_t>{0, 3, 4, 5}));
-  EXPECT_EQ(trace.block_hashes, (std::vector<std::uint64_t>{0, 1, 2, ~std::uint64_t{0}, 0}));
+  // Block 0 goes on as block 1 or ends, so it is a piece; block 2 has one token only.
+  ASSERT_TRUE(trace.content.any());
+  EXPECT_EQ(trace.content.block_tokens, 512U);
+  ASSERT_EQ(trace.content.of(0).size(), 3U);
+  EXPECT_EQ(trace.content.of(0)[0].tokens, 512U);
+  EXPECT_EQ(trace.content.of(0)[1].tokens, 512U);
+  EXPECT_EQ(trace.content.of(0)[2].tokens, 1U);
+  ASSERT_EQ(trace.content.of(1).size(), 1U);
+  EXPECT_EQ(trace.content.of(1)[0].tokens, 512U);
+  ASSERT_EQ(trace.content.of(2).size(), 1U);
+  EXPECT_EQ(trace.content.of(2)[0].key, trace.content.of(0)[0].key);
+  EXPECT_NE(trace.content.of(1)[0].key, trace.content.of(0)[0].key);
 }
 
 TEST_F(TraceReader, TakesBothVariantsOfBurstGpt) {

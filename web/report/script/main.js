@@ -2,7 +2,7 @@
 
 const run = JSON.parse(document.getElementById("run").textContent);
 
-function buildPage({ manifest, summary, series }) {
+function buildPage({ manifest, summary, series, fleet }) {
   document.title = manifest.name + " – InferScale report";
   const noOutcomes = series.cdf
     ? null
@@ -29,8 +29,9 @@ function buildPage({ manifest, summary, series }) {
             "div",
             { class: "panels" },
             element("div", { class: "stack" }, requestTable(summary), throughputTable(summary)),
-            resourceTable(summary),
+            element("div", { class: "stack" }, resourceTable(summary), confidenceTable(summary)),
           ),
+          fleet ? element("div", { class: "stack" }, poolTable(summary), fleetTable(fleet)) : null,
         ),
         noOutcomes,
         series.cdf ? distributions(series, summary) : null,

@@ -69,10 +69,11 @@ function latencySentences(summary) {
   ];
 }
 
-function goodputSentence({ requests, slo }) {
+function goodputSentence(summary) {
+  const { slo } = summary;
   if (slo === null) return ["No latency targets were set, so goodput is not judged. "];
   return [
-    "Of the " + plural(requests.arrived, "arrival") + ", " + whole(slo.met) + " (",
+    "Of the " + plural(countedRequests(summary), "arrival") + ", " + whole(slo.met) + " (",
     bold(percent(slo.goodput)),
     ") met the targets (" + targets(slo) + "): a goodput of ",
     bold(figure(slo.goodput_rps) + " requests/s"),
@@ -80,8 +81,20 @@ function goodputSentence({ requests, slo }) {
   ];
 }
 
-function lossSentences({ refused, unfinished }) {
+// A run without a steady state has no percentiles of its own: said before any of them.
+function steadySentence({ steady, backlog }) {
+  if (steady !== false) return [];
+  return [
+    bold("Not a steady state: "),
+    "the backlog grew by ",
+    bold(figure(backlog.growth_rps) + " requests/s"),
+    " of " + figure(backlog.arrivals_rps) + " that arrived, so a longer run has longer latencies. ",
+  ];
+}
+
+function lossSentences({ refused, unfinished, lost }) {
   const parts = [];
+  if (lost > 0) parts.push(whole(lost) + " " + wasOrWere(lost) + " lost with a replica. ");
   if (refused > 0) parts.push(whole(refused) + " " + wasOrWere(refused) + " refused. ");
   if (unfinished > 0)
     parts.push(whole(unfinished) + " " + wasOrWere(unfinished) + " unfinished at the end. ");
@@ -111,6 +124,7 @@ function verdict(summary) {
   return element(
     "p",
     { class: "verdict" },
+    ...steadySentence(summary),
     ...latencySentences(summary),
     ...goodputSentence(summary),
     ...lossSentences(summary.requests),
@@ -133,32 +147,33 @@ function card(name, value, unit, note) {
   );
 }
 
-function latencyCard(name, group, quantile, others) {
+function latencyCard(name, group, quantile, others, steady) {
   if (group.count === 0) return card(name + " " + quantile, missing, "", "no request");
   const [value, unit] = latency(group[quantile]).split(" ");
   return card(
     name + " " + quantile,
     value,
     unit,
-    others.map((other) => other + " " + latency(group[other])).join(", "),
+    others.map((other) => other + " " + latency(group[other])).join(", ") +
+      (steady === false ? "; not steady" : ""),
   );
 }
 
 function cards(summary) {
-  const { requests, slo, throughput, kv } = summary;
+  const { slo, throughput, kv, steady } = summary;
   return element(
     "dl",
     { class: "cards" },
-    latencyCard("TTFT", summary.ttft_ms, "p95", ["p50", "p99"]),
-    latencyCard("ITL", summary.itl_ms, "p95", ["p50", "p99"]),
-    latencyCard("E2E", summary.e2e_ms, "p95", ["p50", "p99"]),
+    latencyCard("TTFT", summary.ttft_ms, "p95", ["p50", "p99"], steady),
+    latencyCard("ITL", summary.itl_ms, "p95", ["p50", "p99"], steady),
+    latencyCard("E2E", summary.e2e_ms, "p95", ["p50", "p99"], steady),
     slo === null
       ? card("SLO attainment", missing, "", "no targets set")
       : card(
           "SLO attainment",
           percent(slo.goodput),
           "",
-          whole(slo.met) + " of " + whole(requests.arrived) + " arrivals",
+          whole(slo.met) + " of " + whole(countedRequests(summary)) + " arrivals",
         ),
     slo === null
       ? card("Goodput", missing, "", "no targets set")

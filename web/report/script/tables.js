@@ -3,15 +3,21 @@
 const quantiles = ["mean", "p50", "p90", "p95", "p99", "max"];
 
 // One row: its name with the unit that suits its values, and all its figures in that unit.
-function latencyRow(name, group, limit, met, requests) {
+function latencyRow(name, group, limit, met, counted) {
   const unit = latencyUnit(group.p95 || 0);
   const scaled = (ms, shown) => (ms === null ? missing : shown(ms * unit.perMs));
   return [
     name + " (" + unit.name + ")",
     ...quantiles.map((key) => scaled(group[key], figure)),
     scaled(limit, number),
-    met === null ? missing : percent(met / requests.arrived),
+    met === null ? missing : percent(met / counted),
   ];
+}
+
+// The requests that latency and goodput are about: all but those of the warm-up. Older folders have
+// no warm-up.
+function countedRequests(summary) {
+  return summary.warmup ? summary.warmup.counted : summary.requests.arrived;
 }
 
 function latencyTable(summary) {
@@ -24,7 +30,7 @@ function latencyTable(summary) {
     e2e_met: null,
   };
   const row = (name, key, limit, met) =>
-    latencyRow(name, summary[key], limit, met, summary.requests);
+    latencyRow(name, summary[key], limit, met, countedRequests(summary));
   const rows = [
     row("TTFT", "ttft_ms", slo.ttft_ms, slo.ttft_met),
     row("ITL", "itl_ms", slo.itl_ms, slo.itl_met),
@@ -37,7 +43,8 @@ function latencyTable(summary) {
   // Without any target the last two columns would be empty.
   const shown = summary.slo === null ? -2 : heads.length;
   return table(
-    "Latency of finished requests",
+    "Latency of finished requests" +
+      (summary.steady === false ? ": no steady state, figures follow from the run’s length" : ""),
     heads.slice(0, shown),
     rows.map((cells) => cells.slice(0, shown)),
     [0],
@@ -54,6 +61,17 @@ function latencyNotes(summary) {
       " step." +
       " Percentiles are nearest-rank.",
   ];
+  const warmup = summary.warmup || { excluded: 0 };
+  if (warmup.excluded > 0) {
+    notes.push(
+      plural(warmup.excluded, "request") +
+        " that arrived before " +
+        span(warmup.end_s) +
+        " " +
+        wasOrWere(warmup.excluded) +
+        " left out of latency and goodput as warm-up; their gaps are part of ITL.",
+    );
+  }
   if (summary.slo !== null) {
     notes.push(
       "“Met” is of all arrivals, so refused and unfinished requests count against it." +
@@ -65,6 +83,71 @@ function latencyNotes(summary) {
     );
   }
   return element("p", { class: "quiet" }, notes.join(" "));
+}
+
+// How far the figures can be trusted. Older folders do not say.
+function confidenceTable({ confidence, steady }) {
+  if (!confidence || steady === false) return null;
+  const rows = [];
+  const add = (name, key, shown) => {
+    const interval = confidence[key];
+    if (interval) rows.push([name, shown(interval.low), shown(interval.high)]);
+  };
+  add("TTFT, mean", "ttft_ms_mean", latency);
+  add("TTFT, p95", "ttft_ms_p95", latency);
+  add("TPOT, mean", "tpot_ms_mean", latency);
+  add("E2E, mean", "e2e_ms_mean", latency);
+  add("E2E, p95", "e2e_ms_p95", latency);
+  add("Queue, mean", "queue_ms_mean", latency);
+  add("SLO attainment", "goodput", percent);
+  if (rows.length === 0) return null;
+  return table(
+    "Confidence intervals, " + number(100 * confidence.level) + " %",
+    ["", "from", "to"],
+    rows,
+    [0],
+  );
+}
+
+// One row a replica, or the quantiles over each pool.
+function fleetTable(fleet) {
+  if (!fleet) return null;
+  const rows = fleet.rows.map((row) => [
+    row.pool + " " + row.replica,
+    span(row.up_s),
+    percent(row.busy_fraction),
+    whole(row.finished),
+    whole(row.preemptions),
+    percent(row.prefix_hit_rate),
+    percent(row.kv_used_mean),
+    percent(row.kv_used_peak),
+    whole(row.queue_peak),
+  ]);
+  const heads = ["", "up", "computing", "finished", "preempted", "prefix hits"];
+  return table(
+    fleet.quantiles ? "Quantiles over " + plural(fleet.replicas, "replica") : "Replicas",
+    [...heads, "KV mean", "KV peak", "waiting, peak"],
+    rows,
+    [0],
+  );
+}
+
+// How evenly each pool was loaded.
+function poolTable({ fleet }) {
+  if (!fleet || fleet.replicas < 2) return null;
+  return table(
+    "Pools",
+    ["", "replicas", "accelerator-hours", "computing", "busiest / mean", "most finished / mean"],
+    fleet.pools.map((pool) => [
+      pool.pool,
+      whole(pool.replicas),
+      figure(pool.accelerator_hours),
+      percent(pool.busy_fraction),
+      figure(pool.busy_imbalance),
+      figure(pool.finished_imbalance),
+    ]),
+    [0],
+  );
 }
 
 function requestTable(summary) {
@@ -80,6 +163,9 @@ function requestTable(summary) {
     if (n > 0) rows.push(row("… " + reason.replaceAll("_", " "), n));
   }
   rows.push(row("Unfinished", requests.unfinished));
+  if (requests.lost > 0) rows.push(row("Lost with a replica", requests.lost));
+  const counted = countedRequests(summary);
+  if (counted < requests.arrived) rows.push(row("Warm-up, left out", requests.arrived - counted));
   if (slo !== null) rows.push(row("Met the SLO", slo.met));
   return table("Requests", ["", "count", "of arrivals"], rows, [0]);
 }
@@ -114,6 +200,9 @@ function resourceTable(summary) {
       ["Computing", percent(summary.utilisation), "of the time"],
       ["Preemptions", whole(summary.preemptions), "times"],
       ["Computed again", whole(summary.recomputed_tokens), "tokens"],
+      ...(typeof summary.prefix_hit_rate === "number"
+        ? [["Found in the prefix cache", percent(summary.prefix_hit_rate), "of prompt tokens"]]
+        : []),
       ["Accelerators", figure(summary.accelerator_hours), "hours"],
       [
         "Accelerators, for a million output tokens",

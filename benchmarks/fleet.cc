@@ -1,0 +1,152 @@
+// What fleets cost: CPU time of a request behind routers, in a split, and in fleets of 64 and 4,096
+// replicas, as ratios to the plain run of one replica.
+//
+// Every replica gets the same load: 512 prompt and 512 output tokens in the mean, Llama-3.1-8B on
+// one H100, 8 requests/s. Each measurement is a process of its own, so that its peak memory is its
+// own. Figures are CPU seconds (the machine may be shared).
+//
+//   fleet [--quick]        --quick: a tenth of the requests, for continuous integration
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "catalog/accelerators.h"
+#include "catalog/models.h"
+#include "report/text/text_table.h"
+#include "sim/deployment.h"
+#include "sim/simulator.h"
+#include "workload/generated_source.h"
+
+namespace inferscale {
+namespace {
+
+struct Case {
+  std::string name;
+  std::int64_t replicas = 1;
+  std::uint64_t requests = 1'000'000;
+  RouterPolicy policy = RouterPolicy::kLeastLoad;
+  double staleness_s = 0;
+  std::int64_t decode_replicas = 0;  // a split when not 0
+};
+
+struct Cost {
+  double seconds = 0;
+  double peak_bytes = 0;
+};
+
+double cpu_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+GroupConfig group(const std::string& name, std::int64_t replicas) {
+  GroupConfig config{.name = name, .replicas = replicas};
+  config.deployment.model = find_model("llama-3.1-8b").value();
+  config.deployment.hardware = find_accelerator("h100-sxm").value();
+  return config;
+}
+
+RunConfig config_of(const Case& one) {
+  RunConfig config;
+  config.seed = 42;
+  config.slo = {.ttft = Duration::from_millis(500), .itl = Duration::from_millis(50)};
+  const bool split = one.decode_replicas > 0;
+  config.fleet.groups.push_back(group(split ? "prefill" : "replicas", one.replicas));
+  config.fleet.router.policy = one.policy;
+  config.fleet.router.staleness = Duration::from_seconds(one.staleness_s);
+  if (split) {
+    config.fleet.groups.push_back(group("decode", one.decode_replicas));
+    config.fleet.split = SplitConfig{};
+  }
+  return config;
+}
+
+double run_once(const Case& one) {
+  const FleetDeployment deployment = derive_fleet(config_of(one)).value();
+  const double rate = 8 * static_cast<double>(one.replicas + one.decode_replicas);
+  GeneratedSource source({.requests = one.requests,
+                          .arrivals = PoissonArrivals{.rate_rps = rate},
+                          .prompt_tokens = {.shape = LognormalLength{.mean = 512, .cv = 0.7}},
+                          .output_tokens = {.shape = LognormalLength{.mean = 512, .cv = 0.8}}},
+                         42);
+  const double begin = cpu_seconds();
+  const SimulationResult result = simulate_fleet(deployment.fleet, {}, source, {});
+  const double seconds = cpu_seconds() - begin;
+  std::uint64_t finished = 0;
+  for (const Outcome& outcome : result.outcomes) finished += outcome.finished() ? 1U : 0U;
+  if (finished < one.requests - one.requests / 100) std::abort();
+  return seconds;
+}
+
+// The same in a process of its own.
+Cost measure(const Case& one) {
+  int channel[2];
+  if (pipe(channel) != 0) std::abort();
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    const double seconds = run_once(one);
+    const bool sent = write(channel[1], &seconds, sizeof seconds) == sizeof seconds;
+    _exit(sent ? 0 : 1);
+  }
+  Cost cost;
+  const bool received =
+      child > 0 && read(channel[0], &cost.seconds, sizeof cost.seconds) == sizeof cost.seconds;
+  close(channel[0]);
+  close(channel[1]);
+  int status = 0;
+  rusage usage{};
+  if (wait4(child, &status, 0, &usage) != child || status != 0 || !received) {
+    fmt::print(stderr, "fleet: the run '{}' failed\n", one.name);
+    std::exit(1);
+  }
+  cost.peak_bytes = static_cast<double>(usage.ru_maxrss) * 1024.0;
+  return cost;
+}
+
+void run_benchmark(bool quick) {
+  std::vector<Case> cases = {
+      {.name = "one replica"},
+      {.name = "64, round_robin", .replicas = 64, .policy = RouterPolicy::kRoundRobin},
+      {.name = "64, least_load", .replicas = 64},
+      {.name = "64, least_load, readings 0.1 s old", .replicas = 64, .staleness_s = 0.1},
+      {.name = "64, least_tokens", .replicas = 64, .policy = RouterPolicy::kLeastTokens},
+      {.name = "64, power_of_two", .replicas = 64, .policy = RouterPolicy::kPowerOfTwo},
+      {.name = "split 16 : 48", .replicas = 16, .decode_replicas = 48},
+      {.name = "4096, least_load", .replicas = 4096, .requests = 10'000'000},
+      {.name = "4096, power_of_two, readings 0.1 s old",
+       .replicas = 4096,
+       .requests = 10'000'000,
+       .policy = RouterPolicy::kPowerOfTwo,
+       .staleness_s = 0.1},
+  };
+  TextTable table({"run", ">requests", ">CPU s", ">us a request", ">to one replica", ">peak MB"});
+  double baseline = 0;
+  for (Case& one : cases) {
+    if (quick) one.requests /= 10;
+    const Cost cost = measure(one);
+    const double us = 1e6 * cost.seconds / static_cast<double>(one.requests);
+    if (baseline == 0) baseline = us;
+    table.add({one.name, std::to_string(one.requests), fmt::format("{:.2f}", cost.seconds),
+               fmt::format("{:.2f}", us), fmt::format("{:.2f}", us / baseline),
+               fmt::format("{:.0f}", cost.peak_bytes * 1e-6)});
+  }
+  fmt::print("llama-3.1-8b on h100-sxm, 8 requests/s for each replica (simulated); CPU time\n\n{}",
+             table.text());
+}
+
+}  // namespace
+}  // namespace inferscale
+
+int main(int argc, char** argv) {
+  inferscale::run_benchmark(argc > 1 && std::strcmp(argv[1], "--quick") == 0);
+  return 0;
+}

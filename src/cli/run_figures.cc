@@ -1,0 +1,168 @@
+#include "cli/run_figures.h"
+
+#include <fmt/format.h>
+
+#include "report/summary_json.h"
+#include "report/text/measurement_text.h"
+#include "report/text/text_table.h"
+
+namespace inferscale {
+namespace {
+
+bool has_cache(const Deployment& kind) {
+  return kind.replica.prefix_caching || kind.replica.shared_prefix_tokens > 0;
+}
+
+bool any_cache(const LoadedRun& run) {
+  for (const Deployment& kind : run.deployment.kinds) {
+    if (has_cache(kind)) return true;
+  }
+  return false;
+}
+
+double millis(double ns) {
+  return 1e-6 * ns;
+}
+
+double each(double sum, std::int64_t count) {
+  return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+// "8 x h100-sxm", or one for each group of a fleet.
+std::string hardware_of(const LoadedRun& run) {
+  const FleetConfig& fleet = run.config.fleet;
+  if (fleet.groups.size() == 1) {
+    return fmt::format("{} x {}", run.deployment.accelerators(),
+                       fleet.groups[0].deployment.hardware.name);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < fleet.groups.size(); ++i) {
+    const GroupConfig& group = fleet.groups[i];
+    text += fmt::format("{}{} {} x {}", i == 0 ? "" : " + ", group.name,
+                        group.replicas * group.deployment.shape.accelerators(),
+                        group.deployment.hardware.name);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::span<const ReplicaReport> reported_replicas(const SimulationResult& result) {
+  if (result.replicas.size() < 2) return {};
+  return result.replicas;
+}
+
+RunFacts facts_of(const LoadedRun& run, const SimulationResult& result) {
+  const ReplicaUsage& usage = result.usage;
+  return {.slo = run.config.slo,
+          .measurement = run.config.measurement,
+          .end = result.end,
+          .accelerators = run.deployment.accelerators(),
+          .replicas = reported_replicas(result),
+          .prefix_caching = any_cache(run),
+          .kv_blocks = run.deployment.kinds.front().replica.kv_blocks,
+          .busy_ns = usage.busy_ns,
+          .sequence_ns = usage.sequence_ns,
+          .kv_block_ns = usage.kv_block_ns,
+          .kv_blocks_peak = usage.kv_blocks_peak,
+          .running_peak = usage.running_peak,
+          .queue_peak = usage.queue_peak,
+          .preemptions = usage.preemptions,
+          .recomputed_tokens = usage.recomputed_tokens};
+}
+
+SummaryContext context_of(const LoadedRun& run, const SimulationResult& result,
+                          const RunSummary& summary) {
+  const Deployment& kind = run.deployment.kinds.front();
+  const std::string source = run.trace ? fmt::format("trace {} ({})", run.trace->file_name,
+                                                     trace_format_name(run.trace->format))
+                                       : std::string("generated requests");
+  return {
+      .title = fmt::format("{}: {} on {}, {}, {} latency model (simulated)", run.config.name,
+                           run.config.deployment.model.name, hardware_of(run),
+                           scheduler_name(kind.replica.scheduler), kind.latency->name()),
+      .workload = fmt::format(
+          "{}: {} in {} s{}", source, summary.arrived, short_number(summary.arrival_window_s),
+          summary.offered_rps ? fmt::format(" ({} requests/s)", short_number(*summary.offered_rps))
+                              : std::string()),
+      .slo = run.config.slo,
+      .kv_blocks = kind.replica.kv_blocks,
+      .kv_block_tokens = kind.replica.layout.block_tokens,
+      .max_num_seqs = kind.replica.max_num_seqs,
+      .accelerators = run.deployment.accelerators(),
+      .replicas = reported_replicas(result)};
+}
+
+JsonValue summary_json_of(const LoadedRun& run, const SimulationResult& result,
+                          const RunSummary& summary) {
+  JsonValue json = summary_json(summary, run.config.slo);
+  if (result.replicas.size() > 1 || result.fleet.failures > 0) {
+    json.add("fleet_events", JsonValue::object()
+                                 .add("failures", result.fleet.failures)
+                                 .add("retries", result.fleet.retries)
+                                 .add("lost", result.fleet.lost)
+                                 .add("door_waited", result.fleet.door_waited)
+                                 .add("door_peak", result.fleet.door_peak));
+  }
+  if (run.config.fleet.split) {
+    const TransferFacts& t = result.transfers;
+    json.add("transfers", JsonValue::object()
+                              .add("handed_over", t.handed_over)
+                              .add("completed", t.completed)
+                              .add("cut", t.cut)
+                              .add("bytes", t.bytes)
+                              .add("resident_tokens", t.resident_tokens)
+                              .add("link_busy_s", t.link_busy.seconds())
+                              .add("reserving_ms_mean", millis(each(t.reserving_ns, t.started)))
+                              .add("reserving_ms_max", JsonValue::millis(t.reserving_max))
+                              .add("moving_ms_mean", millis(each(t.moving_ns, t.completed)))
+                              .add("moving_ms_max", JsonValue::millis(t.moving_max)));
+  }
+  return json;
+}
+
+std::string fleet_events_text(const LoadedRun& run, const SimulationResult& result) {
+  std::string out;
+  if (run.config.fleet.split) {
+    const TransferFacts& t = result.transfers;
+    out += fmt::format(
+        "Transfers  {} of {} GB in all; waited {} ms for room (mean; max {}), moved {} ms (mean; "
+        "max {}); link busy {} s\n",
+        t.completed, short_number(1e-9 * t.bytes),
+        short_number(millis(each(t.reserving_ns, t.started))),
+        short_number(millis(static_cast<double>(t.reserving_max.ns()))),
+        short_number(millis(each(t.moving_ns, t.completed))),
+        short_number(millis(static_cast<double>(t.moving_max.ns()))),
+        short_number(t.link_busy.seconds()));
+  }
+  const FleetFacts& f = result.fleet;
+  if (f.failures > 0) {
+    out +=
+        fmt::format("Failures   {}; {} retries, {} requests lost\n", f.failures, f.retries, f.lost);
+  }
+  if (f.door_waited > 0) {
+    out += fmt::format("Door       {} requests found no replica up, {} at once at most\n",
+                       f.door_waited, f.door_peak);
+  }
+  return out;
+}
+
+std::vector<std::string> result_notes(const SimulationResult& result, const RunSummary& summary) {
+  std::vector<std::string> notes;
+  if (!result.stuck.empty()) notes.push_back("The run can't go on: " + result.stuck + ".");
+  for (const std::string& note : measurement_notes(summary)) notes.push_back(note);
+  if (summary.arrived > 0 && summary.refused == summary.arrived) {
+    notes.push_back("Every request was refused: there are no latencies to report.");
+  }
+  if (result.signals_thinned) {
+    notes.push_back(
+        fmt::format("The run is long: the state was sampled every {} s, not as often as asked for.",
+                    short_number(result.signals_interval.seconds())));
+  }
+  if (result.signals_of_fleet) {
+    notes.push_back("The fleet is large: rows of signals are of all replicas together.");
+  }
+  return notes;
+}
+
+}  // namespace inferscale

@@ -1,0 +1,84 @@
+// The sequences of a batch that decode: all of them advance together, one token a step.
+//
+// The group is kept in sums: cached tokens, tokens inside sliding windows, requested tokens to
+// come. Joining and leaving touch one sequence; ending any number of steps touches only those that
+// finish or whose window fills. In between a sequence's own figures follow from the step at which
+// it will finish.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "replica/batch.h"
+#include "replica/decode_segment.h"
+#include "replica/finish_queue.h"
+#include "replica/gap_tracker.h"
+#include "replica/kv_blocks.h"
+#include "replica/latency/latency_model.h"
+
+namespace inferscale {
+
+class DecodeGroup {
+ public:
+  // All outlive the group.
+  DecodeGroup(Batch& batch, KvBlocks& blocks, GapTracker& gaps)
+      : batch_(batch), blocks_(blocks), gaps_(gaps), window_(blocks.layout().window_tokens) {}
+
+  bool empty() const { return finishing_.empty(); }
+  std::int64_t size() const { return static_cast<std::int64_t>(finishing_.size()); }
+  std::int64_t steps_taken() const { return steps_; }
+  // Requested tokens that may still come, of all, at the last boundary.
+  TokenCount requested_left() const { return requested_left_; }
+  // The same `steps` steps later, counting at most `clip` tokens for each. Constant work as long as
+  // nobody asked for more than `clip` tokens.
+  TokenCount requested_left_clipped(std::int64_t steps, TokenCount clip) const;
+  // A member's tokens in the cache, and those generated, at the last boundary.
+  TokenCount cached(const Place& place) const {
+    return place.sequence.request.prompt_tokens + static_cast<TokenCount>(generated(place)) - 1;
+  }
+  std::uint32_t generated(const Place& place) const {
+    return place.sequence.request.output_tokens -
+           static_cast<std::uint32_t>(place.finish_step - steps_);
+  }
+
+  // The group's part in the next step.
+  void add_to(StepShape& shape) const;
+  // Steps until someone finishes or fills its window. REQUIRES: not empty.
+  std::int64_t steps_to_change() const;
+
+  // A sequence that has all but its last token in the cache decodes from the next step on.
+  void join(Slot slot);
+  // It no longer does: its own figures go into its sequence.
+  void leave(Slot slot);
+  // The steps from + 1 to from + steps of `segment` have ended. Those that have all their tokens
+  // leave; they are put into `finished` in order of admission. True: somebody's window is full now,
+  // so that a step's shape will grow otherwise than so far.
+  bool end_steps(const DecodeSegment& segment, std::int64_t from, std::int64_t steps,
+                 std::vector<Slot>& finished);
+  // Nobody is left, and nothing is recorded of those who were.
+  void clear();
+
+ private:
+  void count_first_gaps(Instant first_end);
+  void forget_old_gaps();
+  void watch_window(Slot slot, TokenCount cached);
+  bool fill_windows();
+
+  Batch& batch_;
+  KvBlocks& blocks_;
+  GapTracker& gaps_;
+  TokenCount window_;  // 0: none
+  FinishQueue finishing_;
+  FinishQueue filling_;            // by the step at which a window's next threshold is reached
+  std::vector<Slot> joiners_;      // have not taken a step since they joined
+  std::int64_t steps_ = 0;         // taken since the start
+  Instant last_end_;               // of the last step
+  TokenCount context_ = 0;         // cached tokens of all
+  TokenCount window_context_ = 0;  // of these, inside windows
+  std::int64_t growing_ = 0;       // members whose window is not full
+  TokenCount requested_left_ = 0;
+  std::uint32_t most_requested_ = 0;  // by anyone so far
+};
+
+}  // namespace inferscale

@@ -1,0 +1,178 @@
+// Hand-overs between prefill and decode replicas, failures, the end of a run, and what must hold.
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "replica/segment_replica.h"
+
+namespace inferscale {
+
+void SegmentReplica::enqueue_handoff(const Handoff& handoff, Instant now) {
+  const bool was_empty = waiting_.empty();
+  waiting_.hand_over(handoff);
+  consider_head(handoff.request.id, was_empty, now);
+}
+
+void SegmentReplica::transferred(RequestId id, Instant now) {
+  const auto found = transferring_.find(id);
+  CHECK(found != transferring_.end()) << "request " << id << " has no place reserved";
+  const Slot slot = found->second;
+  transferring_.erase(found);
+  ready_.push_back(slot);
+  if (phase_ == Phase::kIdle) {
+    wake_if_idle(now);
+  } else {
+    cut_segment(now);
+  }
+}
+
+void SegmentReplica::withdraw(RequestId id, Instant now) {
+  const auto found = transferring_.find(id);
+  if (found == transferring_.end()) {
+    waiting_.withdraw(id);
+  } else {
+    const Slot slot = found->second;
+    Place& place = batch_[slot];
+    transferring_.erase(found);
+    transferring_tokens_ -= place.sequence.requested_left();
+    blocks_.release(place.sequence.request, place.sequence.hold, own_blocks(place, place.covered));
+    batch_.release(slot);
+  }
+  full_ = false;
+  if (waiting_.empty()) return;
+  if (phase_ == Phase::kIdle) {
+    wake_if_idle(now);
+  } else {
+    cut_segment(now);
+  }
+}
+
+void SegmentReplica::release(std::uint32_t ticket, Instant now) {
+  Place& place = batch_[ticket];
+  CHECK(place.state == PlaceState::kParked) << "nothing is kept for ticket " << ticket;
+  Sequence& sequence = place.sequence;
+  if (phase_ == Phase::kIdle) {
+    account_idle(now);
+    boundary_ = now;
+  }
+  const BlockCount before = blocks_.held();
+  blocks_.release(sequence.request, sequence.hold, own_blocks(place, sequence.computed));
+  // The running step's integral will be taken with what is held at its end.
+  usage_.kv_block_ns +=
+      static_cast<double>(before - blocks_.held()) * static_cast<double>((now - boundary_).ns());
+  batch_.unpark(ticket);
+  full_ = false;
+  if (!waiting_.empty()) wake_if_idle(now);
+}
+
+std::vector<Request> SegmentReplica::fail(Instant now) {
+  if (phase_ == Phase::kStep) {
+    // Steps that ended before `now` count, the one under way does not.
+    std::int64_t ended = 0;
+    if (decodes_ && now > boundary_) {
+      ended = step_ending_at(now, planned_steps_) - 1;
+    }
+    if (ended > 0) {
+      planned_steps_ = ended;
+      const Instant last_end = segment_.time_after(taken_steps_ + ended);
+      account_running_step(last_end);
+      boundary_ = last_end;
+      end_decodes(ended);
+    }
+    const BlockCount next = decodes_ ? blocks_.needed_for(1) : 0;
+    const double ns = static_cast<double>((now - boundary_).ns());
+    account(boundary_, now, static_cast<double>(blocks_.held() + next) * ns);
+    usage_.kv_blocks_peak = std::max(usage_.kv_blocks_peak, blocks_.held() + next);
+  } else {
+    account_idle(now);
+  }
+  boundary_ = now;
+  std::vector<Request> dropped;
+  for (Slot slot = batch_.last_admitted(); slot != kNoSlot; slot = batch_[slot].previous) {
+    dropped.push_back(batch_[slot].sequence.request);
+  }
+  while (!waiting_.empty()) dropped.push_back(waiting_.pop().request);
+  std::sort(dropped.begin(), dropped.end(),
+            [](const Request& a, const Request& b) { return a.id < b.id; });
+  drop_everything();
+  return dropped;
+}
+
+void SegmentReplica::drop_everything() {
+  // The tracker keeps nothing that a sequence of the future could ask for.
+  group_.clear();
+  batch_.clear();
+  blocks_ = KvBlocks(options_.kv_blocks, options_.layout, options_.prefix_caching);
+  blocks_.take(resident_blocks_);
+  partials_.clear();
+  chunks_.clear();
+  ready_.clear();
+  transferring_.clear();
+  transferring_tokens_ = 0;
+  open_places_ = 0;
+  full_ = false;
+  expected_.begin_anew(group_.steps_taken());
+  if (notes_ != nullptr) notes_->clear();
+  pause();
+}
+
+void SegmentReplica::flush() {
+  for (Slot slot = batch_.last_admitted(); slot != kNoSlot; slot = batch_[slot].previous) {
+    Sequence& sequence = batch_[slot].sequence;
+    if (batch_[slot].shares_gaps) gaps_.leave(sequence.gaps);
+    Outcome outcome = outcome_of(sequence, OutcomeStatus::kUnfinished, Instant::never());
+    outcome.replica = options_.index;
+    sink_.record(sequence.request.id, outcome);
+  }
+  while (!waiting_.empty()) {
+    const Sequence sequence = waiting_.pop();
+    Outcome outcome = outcome_of(sequence, OutcomeStatus::kUnfinished, Instant::never());
+    outcome.replica = options_.index;
+    sink_.record(sequence.request.id, outcome);
+  }
+}
+
+// All the blocks of a sequence in the batch, shared ones included.
+BlockCount SegmentReplica::blocks_of(Slot slot) const {
+  const Place& place = batch_[slot];
+  if (place.sequence.reserved > 0) return place.sequence.reserved;
+  const bool decodes = place.state == PlaceState::kDecoding;
+  return blocks_.blocks_for(decodes ? group_.cached(place) : place.covered);
+}
+
+const char* SegmentReplica::broken_invariant() const {
+  if (running() > options_.max_num_seqs) return "INV-4: more sequences run than max_num_seqs";
+  if (blocks_.held() + blocks_.free() != blocks_.total()) return "INV-4: KV blocks do not add up";
+  if (const char* broken = blocks_.broken_invariant()) return broken;
+  if (!blocks_.finds() && batch_.parked() == 0) {
+    BlockCount held = resident_blocks_;
+    for (Slot slot = batch_.last_admitted(); slot != kNoSlot; slot = batch_[slot].previous) {
+      held += blocks_of(slot) - batch_[slot].sequence.prefix_blocks;
+    }
+    if (held != blocks_.held()) return "INV-4: the sequences' KV blocks are not those held";
+  }
+  const bool blocked = batch_.parked() > 0 || !transferring_.empty();
+  if (phase_ == Phase::kIdle && wake_at_ == Instant::never() && !waiting_.empty() && !blocked) {
+    return "INV-5: the replica idles while requests wait";
+  }
+  if (skips_head()) return "INV-5: a request waits that could be admitted";
+  return nullptr;
+}
+
+// Whether the head of the queue waits though the running segment could have let it in.
+bool SegmentReplica::skips_head() const {
+  if (!is_decoding() || waiting_.empty() || !has_seat()) return false;
+  if (rules_.drains || preempted_ || full_) return false;
+  const WaitingQueue::Head head = waiting_.head();
+  if (head.handed_over) return false;  // when it came is not known any more
+  // At the boundary it competed with the first step's blocks; who came later, with those of the
+  // steps up to the next boundary.
+  const Instant arrival = head.request->arrival;
+  const bool was_there = arrival <= boundary_;
+  const std::int64_t steps = was_there ? 0 : step_ending_at(arrival, planned_steps_);
+  if (!was_there && steps >= planned_steps_) return false;
+  const std::int64_t counted = was_there && !rules_.mixed ? 1 : steps;
+  return head_fits(find(head), room_after(counted));
+}
+
+}  // namespace inferscale

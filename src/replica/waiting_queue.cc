@@ -1,0 +1,182 @@
+#include "replica/waiting_queue.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+
+namespace inferscale {
+namespace {
+
+// Where `one` is put: a place that is free, or a new one.
+template <typename T>
+std::uint32_t put(std::vector<T>& all, std::vector<std::uint32_t>& free_places, const T& one) {
+  if (free_places.empty()) {
+    all.push_back(one);
+    return static_cast<std::uint32_t>(all.size() - 1);
+  }
+  const std::uint32_t place = free_places.back();
+  free_places.pop_back();
+  all[place] = one;
+  return place;
+}
+
+TokenCount to_compute(const Sequence& sequence) {
+  return sequence.handed_over ? 0 : sequence.target();
+}
+
+}  // namespace
+
+QueueOrder queue_order(const ReplicaOptions& options) {
+  return options.by_priority ? QueueOrder::kPriority : rules_of(options.scheduler).order;
+}
+
+QueueKey queue_key(const ReplicaOptions& options, QueueOrder order, const Request& request,
+                   TokenCount to_compute, TokenCount to_generate) {
+  if (order == QueueOrder::kPriority) return -static_cast<QueueKey>(request.priority);
+  const double service = options.service.prefill_ns_per_token * static_cast<double>(to_compute) +
+                         options.service.decode_ns_per_token * static_cast<double>(to_generate);
+  const auto rounded =
+      static_cast<QueueKey>(std::min(service + 0.5, static_cast<double>(kEndOfTime.ns())));
+  if (order == QueueOrder::kService) return rounded;
+  CHECK(order == QueueOrder::kSlack && options.e2e_limit) << "an order without a key";
+  return (request.arrival + *options.e2e_limit).ns() - rounded;
+}
+
+Sequence sequence_of(const Handoff& handoff) {
+  Sequence sequence;
+  sequence.request = handoff.request;
+  sequence.start = handoff.start;
+  sequence.first_token = handoff.first_token;
+  sequence.last_token = handoff.first_token;
+  sequence.generated = 1;
+  sequence.preemptions = handoff.preemptions;
+  sequence.cached_tokens = handoff.cached_tokens;
+  sequence.handed_over = true;
+  return sequence;
+}
+
+void WaitingQueue::count(TokenCount to_compute, TokenCount to_generate, int sign) {
+  size_ += sign;
+  tokens_ += sign * (to_compute + to_generate);
+}
+
+void WaitingQueue::push(QueueKey key, RequestId id, std::uint32_t place) {
+  heap_.push_back({.key = key, .id = id, .place = place});
+  std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+}
+
+QueueKey WaitingQueue::key_of(const Request& request, TokenCount to_compute,
+                              TokenCount to_generate) {
+  if (order_ == QueueOrder::kEntry) return ++entries_;
+  return queue_key(options_, order_, request, to_compute, to_generate);
+}
+
+void WaitingQueue::arrive(const Request& request) {
+  count(request.prompt_tokens, request.max_tokens, 1);
+  if (order_ == QueueOrder::kArrival) {
+    arrived_.push_back(request);
+    return;
+  }
+  push(key_of(request, request.prompt_tokens, request.max_tokens), request.id,
+       put(fresh_, free_fresh_, request));
+}
+
+void WaitingQueue::enter(const Sequence& sequence) {
+  const TokenCount computing = to_compute(sequence);
+  push(key_of(sequence.request, computing, sequence.requested_left()), sequence.request.id,
+       put(known_, free_known_, sequence) | kKnown);
+}
+
+void WaitingQueue::hand_over(const Handoff& handoff) {
+  const Sequence sequence = sequence_of(handoff);
+  count(0, sequence.requested_left(), 1);
+  if (order_ == QueueOrder::kArrival) {
+    handed_over_.push_back(sequence);
+  } else {
+    enter(sequence);
+  }
+}
+
+void WaitingQueue::preempt(const Sequence& sequence) {
+  count(to_compute(sequence), sequence.requested_left(), 1);
+  if (order_ == QueueOrder::kArrival) {
+    preempted_.push_back(sequence);
+  } else {
+    enter(sequence);
+  }
+}
+
+void WaitingQueue::withdraw(RequestId id) {
+  TokenCount to_generate = 0;
+  if (order_ == QueueOrder::kArrival) {
+    const auto found =
+        std::find_if(handed_over_.begin(), handed_over_.end(),
+                     [id](const Sequence& sequence) { return sequence.request.id == id; });
+    CHECK(found != handed_over_.end()) << "request " << id << " does not wait";
+    to_generate = found->requested_left();
+    handed_over_.erase(found);
+  } else {
+    const auto found = std::find_if(heap_.begin(), heap_.end(),
+                                    [id](const Entry& entry) { return entry.id == id; });
+    CHECK(found != heap_.end() && (found->place & kKnown) != 0)
+        << "request " << id << " does not wait";
+    const std::uint32_t place = found->place & ~kKnown;
+    to_generate = known_[place].requested_left();
+    free_known_.push_back(place);
+    heap_.erase(found);
+    std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
+  }
+  count(0, to_generate, -1);
+}
+
+WaitingQueue::Head WaitingQueue::head() const {
+  const auto of_sequence = [](const Sequence& sequence) {
+    return Head{.request = &sequence.request,
+                .target = sequence.target(),
+                .handed_over = sequence.handed_over};
+  };
+  const auto of_request = [](const Request& request) {
+    return Head{.request = &request, .target = request.prompt_tokens};
+  };
+  if (order_ == QueueOrder::kArrival) {
+    if (!preempted_.empty()) return of_sequence(preempted_.back());
+    return arrived_.empty() ? of_sequence(handed_over_.front()) : of_request(arrived_.front());
+  }
+  const Entry& entry = heap_.front();
+  Head head = (entry.place & kKnown) != 0 ? of_sequence(known_[entry.place & ~kKnown])
+                                          : of_request(fresh_[entry.place]);
+  head.key = entry.key;
+  return head;
+}
+
+Sequence WaitingQueue::pop() {
+  Sequence sequence;
+  if (order_ == QueueOrder::kArrival) {
+    if (!preempted_.empty()) {
+      sequence = preempted_.back();
+      preempted_.pop_back();
+    } else if (!arrived_.empty()) {
+      sequence.request = arrived_.front();
+      arrived_.pop_front();
+    } else {
+      sequence = handed_over_.front();
+      handed_over_.pop_front();
+    }
+  } else {
+    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+    const std::uint32_t place = heap_.back().place;
+    heap_.pop_back();
+    if ((place & kKnown) != 0) {
+      sequence = known_[place & ~kKnown];
+      free_known_.push_back(place & ~kKnown);
+    } else {
+      sequence.request = fresh_[place];
+      free_fresh_.push_back(place);
+    }
+  }
+  count(to_compute(sequence), sequence.requested_left(), -1);
+  return sequence;
+}
+
+}  // namespace inferscale

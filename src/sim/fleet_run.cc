@@ -1,0 +1,331 @@
+#include "sim/fleet_run.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "replica/sequence.h"
+
+namespace inferscale {
+namespace {
+
+constexpr std::uint64_t kEventsBetweenLooks = 4096;  // at the stop flag and the progress
+
+ReplicaFactory factory_of(const RunOptions& options) {
+  if (options.make_replica != nullptr) return options.make_replica;
+  return options.stepwise ? make_stepwise_replica : make_segment_replica;
+}
+
+std::size_t most_ranks(const FleetOptions& fleet) {
+  std::int64_t ranks = 0;
+  for (const GroupOptions& group : fleet.groups) {
+    ranks += LifecycleOptions::Group{group.replicas, group.scaling}.most() * group.ranks;
+  }
+  return static_cast<std::size_t>(ranks);
+}
+
+}  // namespace
+
+FleetRun::FleetRun(const FleetOptions& fleet, const RunOptions& options, RequestSource& source,
+                   const RunControl& control)
+    : fleet_(fleet),
+      options_(options),
+      source_(source),
+      control_(control),
+      gaps_(std::make_unique<DurationHistogram>()),
+      sampler_(options.signals_interval,
+               std::cmp_less_equal(most_ranks(fleet), options.most_sampled_replicas)
+                   ? most_ranks(fleet)
+                   : 1,
+               [this](Instant at, std::vector<SignalSample>& rows) { sample(at, rows); }) {
+  CHECK(!fleet.groups.empty()) << "a fleet without replicas";
+  CHECK(!fleet.split || fleet.groups.size() == 2) << "a split has a prefill and a decode group";
+  result_.outcomes.reserve(source.size());
+  const LifecycleOptions planned = lifecycle_options();
+  const bool changes = fleet.failures.any() ||
+                       std::any_of(planned.groups.begin(), planned.groups.end(),
+                                   [](const auto& group) { return group.scaling.has_value(); });
+  if (changes) lifecycle_ = std::make_unique<Lifecycle>(planned);
+  members_.reserve(most_ranks(fleet));
+  for (std::uint32_t group = 0; group < fleet.groups.size(); ++group) {
+    add_group(group, static_cast<std::uint32_t>(planned.groups[group].most()));
+  }
+  make_pools();
+  if (fleet.split) link_ = std::make_unique<Link>(fleet.split->link);
+  has_changes_ = lifecycle_ != nullptr || link_ != nullptr;
+  load_seen_.assign(fleet.groups.size(), 0);
+  load_seen_at_.assign(fleet.groups.size(), Instant());
+}
+
+LifecycleOptions FleetRun::lifecycle_options() const {
+  LifecycleOptions options{.failures = fleet_.failures.planned,
+                           .random_failures = fleet_.failures.random,
+                           .seed = fleet_.seed};
+  for (const GroupOptions& group : fleet_.groups) {
+    options.groups.push_back({group.replicas, group.scaling});
+  }
+  return options;
+}
+
+void FleetRun::add_group(std::uint32_t group, std::uint32_t most) {
+  const GroupOptions& own = fleet_.groups[group];
+  CHECK(own.latency != nullptr) << "group " << own.name << " has no latency model";
+  for (std::uint32_t i = 0; i < most; ++i) {
+    const auto unit = static_cast<std::uint32_t>(units_.size());
+    const auto begin = static_cast<std::uint32_t>(members_.size());
+    for (std::int64_t rank = 0; rank < own.ranks; ++rank) {
+      ReplicaOptions options = own.replica;
+      options.index = static_cast<std::uint32_t>(members_.size());
+      if (fleet_.split) options.role = group == 0 ? ReplicaRole::kPrefill : ReplicaRole::kDecode;
+      Member member{.group = group, .unit = unit};
+      member.replica = factory_of(options_)(
+          options,
+          {.latency = *own.latency, .sink = *this, .gaps = *gaps_, .observer = options_.observer});
+      members_.push_back(std::move(member));
+      wakes_.add();
+    }
+    units_.push_back({.begin = begin,
+                      .end = static_cast<std::uint32_t>(members_.size()),
+                      .was_up = i < own.replicas});
+  }
+}
+
+void FleetRun::make_pools() {
+  std::vector<Pool::Member> front;
+  std::vector<Pool::Member> decode;
+  std::vector<ReplicaOptions> options;
+  for (const Member& member : members_) {
+    const GroupOptions& group = fleet_.groups[member.group];
+    const bool decodes = fleet_.split && member.group == 1;
+    (decodes ? decode : front)
+        .push_back({member.replica.get(), group.replica.kv_blocks, group.traits});
+    options.push_back(group.replica);
+    if (fleet_.split) {
+      options.back().role = decodes ? ReplicaRole::kDecode : ReplicaRole::kPrefill;
+    }
+  }
+  const auto decode_begin = static_cast<std::uint32_t>(front.size());
+  const bool changes = lifecycle_ != nullptr;
+  front_ = std::make_unique<Pool>(fleet_.router, 0, std::move(front), changes, fleet_.seed);
+  if (fleet_.split) {
+    decode_ = std::make_unique<Pool>(fleet_.split->decode_router, decode_begin, std::move(decode),
+                                     changes, fleet_.seed);
+  }
+  if (options_.verify) checker_ = std::make_unique<RunChecker>(std::move(options));
+  for (std::uint32_t unit = 0; changes && unit < units_.size(); ++unit) {
+    if (units_[unit].was_up) continue;
+    for (std::uint32_t i = units_[unit].begin; i < units_[unit].end; ++i) {
+      pool_of(i).set_available(i, false);
+    }
+  }
+}
+
+SimulationResult FleetRun::run() {
+  has_upcoming_ = source_.next(upcoming_);
+  while (step()) {
+    if (result_.events % kEventsBetweenLooks != 0) continue;
+    if (control_.progress) control_.progress(result_.outcomes.size());
+    if (should_stop()) {
+      result_.interrupted = true;
+      break;
+    }
+  }
+  result_.end = clock_.now();
+  const bool cut_short = result_.interrupted || result_.beyond_time;
+  if (!cut_short && in_system_ > 0) result_.stuck = why_stuck();
+  // The series ends with the first sample that sees the last event; a run that was cut short ends
+  // with the last one before it, since the replicas can't be asked about a time they have not
+  // reached.
+  sampler_.sample_until(result_.end);
+  if (!cut_short) sampler_.sample_once_more();
+  result_.signals = sampler_.take_rows();
+  result_.signals_interval = sampler_.interval();
+  result_.signals_thinned = sampler_.was_thinned();
+  result_.signals_of_fleet = !samples_each();
+  flush();
+  add_up(result_);
+  result_.gaps = std::move(gaps_);
+  if (checker_) {
+    checker_->on_end(result_.outcomes, !cut_short && result_.stuck.empty());
+    result_.violations = checker_->violations();
+  }
+  return std::move(result_);
+}
+
+bool FleetRun::step() {
+  const Instant arrival = has_upcoming_ ? upcoming_.arrival : Instant::never();
+  const Instant wake_at = wakes_.first_at();
+  Instant now = std::min(arrival, wake_at);
+  Instant change = Instant::never();
+  if (has_changes_) {
+    change = next_change();
+    if (is_stuck(now)) return false;
+    now = std::min(now, change);
+  }
+  if (now == Instant::never()) return false;
+  if (now >= kEndOfTime) {
+    result_.beyond_time = true;
+    return false;
+  }
+  front_->read_until(now);
+  if (decode_) decode_->read_until(now);
+  sampler_.sample_until(now);
+  clock_.advance_to(now);
+  ++result_.events;
+  if (arrival == now) {
+    arrive();
+  } else if (change == now) {
+    handle_change(now);
+  } else {
+    wake(wakes_.first(), now);
+  }
+  return true;
+}
+
+Instant FleetRun::next_change() const {
+  Instant next = retries_.empty() ? Instant::never() : clock_.now();
+  if (link_) next = std::min(next, link_->next());
+  // Once everything has ended the fleet may be left as it is.
+  if (lifecycle_ && (in_system_ > 0 || has_upcoming_)) next = std::min(next, lifecycle_->next());
+  return next;
+}
+
+bool FleetRun::is_stuck(Instant next_of_others) const {
+  if (!lifecycle_ || in_system_ == 0 || next_of_others != Instant::never()) return false;
+  if (!retries_.empty() || (link_ && link_->under_way() > 0)) return false;
+  if (lifecycle_->has_hope()) return false;
+  const Instant next = lifecycle_->next();
+  return next == Instant::never() || next - last_progress_ > lifecycle_->patience();
+}
+
+void FleetRun::handle_change(Instant now) {
+  if (lifecycle_ && lifecycle_->next() == now) {
+    change_fleet(now);
+    return;
+  }
+  last_progress_ = now;
+  if (link_ && link_->next() == now) {
+    end_transfers(now);
+    return;
+  }
+  const Request request = retries_.front();
+  retries_.pop_front();
+  dispatch(request, now);
+}
+
+void FleetRun::wake(std::uint32_t index, Instant now) {
+  Member& member = members_[index];
+  last_progress_ = now;
+  current_ = index;
+  member.last_wake = now;
+  member.replica->wake(now);
+  touched(index, now);
+  if (!link_) return;
+  hand_over_pending(index, now);
+  for (const auto& [id, resident_tokens] : reservations_) {
+    start_transfer(id, resident_tokens, now);
+  }
+  reservations_.clear();
+}
+
+void FleetRun::touched(std::uint32_t index, Instant now) {
+  Member& member = members_[index];
+  wakes_.set(index, member.replica->next_wake());
+  pool_of(index).touched(index, now);
+  if (checker_) checker_->on_event(now, index, *member.replica);
+  if (lifecycle_ && member.custody == 0) go_off_if_drained(member.unit, now);
+}
+
+void FleetRun::arrive() {
+  CHECK(upcoming_.id == result_.outcomes.size()) << "request ids are not dense";
+  result_.outcomes.emplace_back().arrival = upcoming_.arrival;
+  last_progress_ = upcoming_.arrival;
+  ++in_system_;
+  if (checker_) checker_->on_arrival(upcoming_.id);
+  RefusalReason reason = RefusalReason::kNone;
+  if (is_split()) {
+    // Nobody knows yet which decode replica it will go to; they are all alike.
+    ReplicaOptions decode = fleet_.groups[1].replica;
+    decode.role = ReplicaRole::kDecode;
+    decode.max_queued = std::nullopt;
+    reason = refusal_of(decode, upcoming_, 0);
+  }
+  if (reason == RefusalReason::kNone) {
+    dispatch(upcoming_, upcoming_.arrival);
+  } else {
+    end_without_replica(upcoming_, OutcomeStatus::kRefused, reason);
+  }
+  has_upcoming_ = source_.next(upcoming_);
+}
+
+void FleetRun::dispatch(const Request& request, Instant now) {
+  const std::optional<std::uint32_t> index = front_->choose(request);
+  if (options_.observer != nullptr) tell_choice(*front_, request, now);
+  if (index) {
+    send(*index, request, now);
+    return;
+  }
+  door_.push_back(request);
+  ++result_.fleet.door_waited;
+  result_.fleet.door_peak =
+      std::max(result_.fleet.door_peak, static_cast<std::int64_t>(door_.size()));
+}
+
+void FleetRun::send(std::uint32_t index, const Request& request, Instant now) {
+  Member& member = members_[index];
+  ++member.custody;
+  ++member.dispatched;
+  result_.outcomes[request.id].replica = index;
+  if (checker_) checker_->on_dispatch(request.id, index);
+  front_->dispatched(index, request, now);
+  current_ = index;
+  member.replica->enqueue(request);
+  touched(index, now);
+}
+
+void FleetRun::empty_door(Instant now) {
+  while (!door_.empty()) {
+    const std::optional<std::uint32_t> index = front_->choose(door_.front());
+    if (!index) break;
+    Request request = door_.front();
+    door_.pop_front();
+    request.arrival = now;
+    send(*index, request, now);
+  }
+  while (!decode_door_.empty()) {
+    ParkedSequence& parked = *parked_.find(decode_door_.front());
+    if (!decode_->choose(parked.handoff.request)) break;
+    decode_door_.pop_front();
+    dispatch_parked(parked, now);
+  }
+}
+
+void FleetRun::record(RequestId id, const Outcome& outcome) {
+  Outcome& kept = result_.outcomes[id];
+  const Instant arrival = kept.arrival;
+  kept = outcome;
+  // A request that waited at the door or was tried again reached its replica later.
+  kept.arrival = arrival;
+  kept.replica = current_;
+  if (checker_) checker_->on_outcome(id, kept);
+  if (flushing_) return;
+  Member& member = members_[current_];
+  if (outcome.status == OutcomeStatus::kFinished) ++member.finished;
+  if (outcome.status == OutcomeStatus::kRefused) ++member.refused;
+  --member.custody;
+  --in_system_;
+  pool_of(current_).ended(current_, id, clock_.now());
+}
+
+void FleetRun::end_without_replica(const Request& request, OutcomeStatus status,
+                                   RefusalReason reason) {
+  Outcome& kept = result_.outcomes[request.id];
+  const Instant arrival = kept.arrival;
+  const std::uint32_t replica = kept.replica;
+  kept = outcome_of(request, status, reason);
+  kept.arrival = arrival;
+  kept.replica = replica;
+  --in_system_;
+  if (checker_) checker_->on_outcome(request.id, kept);
+}
+
+}  // namespace inferscale

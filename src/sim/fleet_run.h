@@ -1,0 +1,154 @@
+// One run of a fleet: its state, and what each event does to it. Internal to the module; what it
+// means is in simulator.h.
+//
+// fleet_run.cc has the loop and the replicas, fleet_run_split.cc the way from prefill to decode,
+// fleet_run_changes.cc failures, returns and scaling, fleet_run_result.cc what is left at the end.
+
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "sim/checkers/run_checker.h"
+#include "sim/lifecycle.h"
+#include "sim/link.h"
+#include "sim/parked.h"
+#include "sim/pool.h"
+#include "sim/sampler.h"
+#include "sim/simulator.h"
+#include "sim/wake_queue.h"
+
+namespace inferscale {
+
+class FleetRun final : public ReplicaSink {
+ public:
+  FleetRun(const FleetOptions& fleet, const RunOptions& options, RequestSource& source,
+           const RunControl& control);
+  SimulationResult run();
+
+  void record(RequestId id, const Outcome& outcome) override;
+  void prefilled(const Handoff& handoff) override;
+  void reserved(RequestId id, TokenCount resident_tokens, Instant now) override;
+
+ private:
+  // A rank.
+  struct Member {
+    std::unique_ptr<Replica> replica;
+    std::uint32_t group = 0;
+    std::uint32_t unit = 0;       // the replica of the configuration that it is a rank of
+    std::int64_t custody = 0;     // requests dispatched to it and neither ended nor handed over
+    std::int64_t parked = 0;      // prefilled here, their blocks not released yet
+    std::int64_t dispatched = 0;  // all of them
+    std::int64_t finished = 0;
+    std::int64_t refused = 0;
+    Instant last_wake;
+  };
+
+  void add_group(std::uint32_t group, std::uint32_t most);
+  void make_pools();
+  LifecycleOptions lifecycle_options() const;
+
+  // The loop.
+  // Handles everything at the next instant at which something happens. False: nothing is left.
+  bool step();
+  Instant next_change() const;
+  bool is_stuck(Instant next_of_others) const;
+  void handle_change(Instant now);
+  void wake(std::uint32_t index, Instant now);
+  void arrive();
+  // To a replica, or to the door when none is available.
+  void dispatch(const Request& request, Instant now);
+  void tell_choice(const Pool& pool, const Request& request, Instant now) const;
+  void send(std::uint32_t index, const Request& request, Instant now);
+  // After anything was done to the replica at `now`.
+  void touched(std::uint32_t index, Instant now);
+  void empty_door(Instant now);
+  void end_without_replica(const Request& request, OutcomeStatus status, RefusalReason reason);
+
+  // The split.
+  void hand_over_pending(std::uint32_t index, Instant now);
+  void dispatch_parked(ParkedSequence& parked, Instant now);
+  void start_transfer(RequestId id, TokenCount resident_tokens, Instant now);
+  void end_transfers(Instant now);
+  void end_transfer(RequestId id, Instant now);
+
+  // Changes of the fleet.
+  void change_fleet(Instant now);
+  void come_up(std::uint32_t unit, Instant now);
+  void begin_draining(std::uint32_t unit, Instant now);
+  void fail(std::uint32_t unit, Instant now);
+  void fail_member(std::uint32_t index, Instant now, std::vector<Request>& victims);
+  // Takes it out of the way from prefill to decode; `failed` is the replica that broke down.
+  void unpark(RequestId id, std::uint32_t failed, Instant now);
+  void restart_or_lose(std::vector<Request>& victims, Instant now);
+  void go_off_if_drained(std::uint32_t unit, Instant now);
+  double load_of(std::size_t group, Instant now);
+
+  // The end.
+  void flush();
+  void add_up(SimulationResult& result) const;
+  std::string why_stuck() const;
+  void sample(Instant at, std::vector<SignalSample>& rows) const;
+  SignalSample sample_of(std::uint32_t index, Instant at) const;
+  bool should_stop() const {
+    return control_.stop != nullptr && control_.stop->load(std::memory_order_relaxed);
+  }
+
+  bool samples_each() const {
+    return std::cmp_less_equal(members_.size(), options_.most_sampled_replicas);
+  }
+  bool is_split() const { return link_ != nullptr; }
+  const GroupOptions& group_of(std::uint32_t index) const {
+    return fleet_.groups[members_[index].group];
+  }
+  Pool& pool_of(std::uint32_t index) { return front_->contains(index) ? *front_ : *decode_; }
+
+  struct Unit {
+    std::uint32_t begin = 0;  // its ranks
+    std::uint32_t end = 0;
+    bool was_up = false;
+  };
+
+  const FleetOptions& fleet_;
+  const RunOptions& options_;
+  RequestSource& source_;
+  const RunControl& control_;
+  std::unique_ptr<DurationHistogram> gaps_;
+  std::vector<Member> members_;
+  std::vector<Unit> units_;
+  WakeQueue wakes_;
+  std::unique_ptr<Pool> front_;           // of whole replicas, or those that prefill
+  std::unique_ptr<Pool> decode_;          // in a split
+  std::unique_ptr<Link> link_;            // in a split
+  std::unique_ptr<Lifecycle> lifecycle_;  // when the fleet may change
+  bool has_changes_ = false;              // link or lifecycle: something beside arrivals and wakes
+
+  VirtualClock clock_;
+  Request upcoming_;  // the next arrival, when there is one
+  bool has_upcoming_ = false;
+  std::int64_t in_system_ = 0;  // arrived and not ended
+  std::uint32_t current_ = 0;   // the replica that is being called
+  bool flushing_ = false;
+  Instant last_progress_;  // the last event that was not a tick
+
+  std::deque<Request> door_;
+  std::deque<Request> retries_;
+  std::map<RequestId, std::int64_t> times_failed_;
+  std::vector<Handoff> handed_over_;  // by the replica that is being woken
+  std::deque<RequestId> decode_door_;
+  ParkedSequences parked_;
+  std::vector<std::pair<RequestId, TokenCount>> reservations_;  // by the one being woken
+  std::vector<RequestId> arrived_;                              // scratch of end_transfers()
+  std::vector<LifecycleChange> changes_;                        // scratch of change_fleet()
+  std::vector<double> load_seen_;  // by group: running x ns at the last tick
+  std::vector<Instant> load_seen_at_;
+
+  Sampler sampler_;
+  std::unique_ptr<RunChecker> checker_;  // with `verify`
+  SimulationResult result_;
+};
+
+}  // namespace inferscale
