@@ -64,7 +64,8 @@ void print_reference(const std::vector<KeyDescription>& keys) {
       "those\n"
       "# that count only together with another one, are comments. A comment that begins with\n"
       "# [key: value] belongs to that choice.\n");
-  std::vector<std::string> closed;  // maps that are null by default: their keys are comments
+  // Maps that are null and lists that are empty by default: their keys are comments.
+  std::vector<std::string> closed;
   for (const KeyDescription& key : keys) {
     const int indent = 2 * depth_of(key.path);
     if (indent == 0) fmt::print("\n");
@@ -72,6 +73,7 @@ void print_reference(const std::vector<KeyDescription>& keys) {
     bool in_comment = key.fallback == "required" || !key.condition.empty();
     for (const std::string& path : closed) in_comment |= key.path.starts_with(path + ".");
     if (key.type == "map or null") closed.push_back(key.path);
+    if (key.type == "list of maps") closed.push_back(key.path + "[]");
     fmt::print("{}{}{}:{}{}\n", std::string(static_cast<std::size_t>(indent), ' '),
                in_comment ? "# " : "", last_part(key.path), key.fallback.empty() ? "" : " ",
                key.fallback);

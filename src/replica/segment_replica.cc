@@ -59,7 +59,7 @@ void SegmentReplica::consider_head(RequestId newcomer, bool was_empty, Instant n
   const bool may_join = rules_.expects_output ? !full_ : head_fits(find(head), room_after(step));
   if (step < natural_steps_ && may_join) {
     plan(step);
-  } else if (ready_.empty()) {
+  } else if (ready_.empty() && !looks_again_) {
     // The segment may have been cut for a head that stands behind this one now.
     plan(natural_steps_);
   }

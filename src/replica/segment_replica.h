@@ -155,6 +155,7 @@ class SegmentReplica final : public Replica {
   void tell_ended_step(Instant now);
 
   // --- segment_roles.cc
+  void give_back_between(Place& place, TokenCount tokens, Instant now);
   void drop_everything();
   bool skips_head() const;
   BlockCount blocks_of(Slot slot) const;
@@ -175,6 +176,7 @@ class SegmentReplica final : public Replica {
   std::vector<Slot> finished_;    // scratch
   std::int64_t open_places_ = 0;  // of a batch that drains: how many more were chosen
   bool preempted_ = false;        // somebody was, at this boundary
+  bool looks_again_ = false;      // at the next boundary: somebody was withdrawn
   bool full_ = false;             // sglang: the head did not fit; until somebody leaves
   ExpectedRoom expected_;
 

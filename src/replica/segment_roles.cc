@@ -35,11 +35,13 @@ void SegmentReplica::withdraw(RequestId id, Instant now) {
     Place& place = batch_[slot];
     transferring_.erase(found);
     transferring_tokens_ -= place.sequence.requested_left();
-    blocks_.release(place.sequence.request, place.sequence.hold, own_blocks(place, place.covered));
+    give_back_between(place, place.covered, now);
+    usage_.sequence_ns += static_cast<double>((now - boundary_).ns());
     batch_.release(slot);
+    changed_ = true;
   }
   full_ = false;
-  if (waiting_.empty()) return;
+  looks_again_ = true;
   if (phase_ == Phase::kIdle) {
     wake_if_idle(now);
   } else {
@@ -50,19 +52,19 @@ void SegmentReplica::withdraw(RequestId id, Instant now) {
 void SegmentReplica::release(std::uint32_t ticket, Instant now) {
   Place& place = batch_[ticket];
   CHECK(place.state == PlaceState::kParked) << "nothing is kept for ticket " << ticket;
-  Sequence& sequence = place.sequence;
-  if (phase_ == Phase::kIdle) {
-    account_idle(now);
-    boundary_ = now;
-  }
-  const BlockCount before = blocks_.held();
-  blocks_.release(sequence.request, sequence.hold, own_blocks(place, sequence.computed));
-  // The running step's integral will be taken with what is held at its end.
-  usage_.kv_block_ns +=
-      static_cast<double>(before - blocks_.held()) * static_cast<double>((now - boundary_).ns());
+  give_back_between(place, place.sequence.computed, now);
   batch_.unpark(ticket);
   full_ = false;
-  if (!waiting_.empty()) wake_if_idle(now);
+  wake_if_idle(now);
+}
+
+// Blocks for `tokens` tokens that go between two boundaries were held until now; the integral over
+// the running step, or the pause, is taken with what is there at its end.
+void SegmentReplica::give_back_between(Place& place, TokenCount tokens, Instant now) {
+  const BlockCount before = blocks_.held();
+  blocks_.release(place.sequence.request, place.sequence.hold, own_blocks(place, tokens));
+  usage_.kv_block_ns +=
+      static_cast<double>(before - blocks_.held()) * static_cast<double>((now - boundary_).ns());
 }
 
 std::vector<Request> SegmentReplica::fail(Instant now) {
@@ -162,7 +164,7 @@ const char* SegmentReplica::broken_invariant() const {
 // Whether the head of the queue waits though the running segment could have let it in.
 bool SegmentReplica::skips_head() const {
   if (!is_decoding() || waiting_.empty() || !has_seat()) return false;
-  if (rules_.drains || preempted_ || full_) return false;
+  if (rules_.drains || preempted_ || full_ || looks_again_) return false;
   const WaitingQueue::Head head = waiting_.head();
   if (head.handed_over) return false;  // when it came is not known any more
   // At the boundary it competed with the first step's blocks; who came later, with those of the

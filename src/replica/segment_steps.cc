@@ -9,6 +9,7 @@ namespace inferscale {
 
 void SegmentReplica::form_step(Instant now) {
   preempted_ = false;
+  looks_again_ = false;
   join_ready();
   if (rules_.mixed) {
     form_mixed(now);
@@ -135,8 +136,6 @@ void SegmentReplica::form_mixed(Instant now) {
     serve_queue(now, budget);
   }
   if (chunks_.empty() && group_.empty()) {
-    // Whoever was admitted found blocks for its whole target, and decodes have given theirs back.
-    CHECK(partials_.empty()) << "a prompt can't be continued though nothing else runs";
     pause();
   } else {
     begin_step(now, !group_.empty());
@@ -259,9 +258,9 @@ void SegmentReplica::serve_merged(Instant now, TokenCount& budget) {
         someone_waits && (partial == ranked.end() || head.key < partial->key ||
                           (head.key == partial->key && head.request->id < partial->id));
     if (!head_first) {
-      if (budget == 0) return;
+      // Without budget only the handed-over behind it can still be served.
       const TokenCount tokens = next_chunk(partial->slot, budget);
-      if (chunk_fits(partial->slot, tokens)) {
+      if (tokens > 0 && chunk_fits(partial->slot, tokens)) {
         give_chunk_of(partial->slot, tokens);
         budget -= tokens;
       }

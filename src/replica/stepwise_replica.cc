@@ -46,12 +46,13 @@ class StepwiseReplica final : public Replica {
   const char* broken_invariant() const override;
 
  private:
-  // Who is in the batch, and whether he decodes.
-  using Members = std::vector<std::pair<RequestId, bool>>;
+  // Who is in the batch, by admission, and whether it decodes.
+  using Members = std::vector<std::pair<std::int64_t, bool>>;
 
   // Somebody joined the queue.
   void entered(Instant now);
   void account(Instant now);
+  void give_back_between(Member& member, Instant now);
   void take_transferred();
   void end_step(Instant now);
   void end_decodes(Instant now);
@@ -124,32 +125,39 @@ void StepwiseReplica::transferred(RequestId id, Instant now) {
 }
 
 void StepwiseReplica::withdraw(RequestId id, Instant now) {
-  account(now);
   if (Member* member = state_.find(id); member != nullptr) {
     CHECK(member->stage == Stage::kTransferring) << "request " << id;
-    state_.give_back(*member);
+    give_back_between(*member, now);
+    state_.usage.sequence_ns += static_cast<double>((now - accounted_).ns());
     state_.remove(*member);
   } else {
     state_.waiting.withdraw(id);
   }
   state_.full = false;
   undisturbed_ = false;
-  if (!running_ && !state_.waiting.empty()) wake_at_ = now;
+  if (!running_) wake_at_ = now;
 }
 
 void StepwiseReplica::release(std::uint32_t ticket, Instant now) {
   const auto one = std::find_if(state_.parked.begin(), state_.parked.end(),
                                 [&](const Parked& parked) { return parked.ticket == ticket; });
   CHECK(one != state_.parked.end()) << "ticket " << ticket;
-  account(now);
-  state_.give_back(one->member);
+  give_back_between(one->member, now);
   state_.parked.erase(one);
   state_.full = false;
   undisturbed_ = false;
   if (!running_) wake_at_ = now;
 }
 
-// The integrals go on to `now`, over what has been there since they were last brought up to date.
+// Blocks that go between two boundaries were held until now; account() will not see them any more.
+void StepwiseReplica::give_back_between(Member& member, Instant now) {
+  const BlockCount before = state_.held_blocks();
+  state_.give_back(member);
+  state_.usage.kv_block_ns += static_cast<double>(before - state_.held_blocks()) *
+                              static_cast<double>((now - accounted_).ns());
+}
+
+// The integrals go on to `now`, over what is there and has been since the last boundary.
 void StepwiseReplica::account(Instant now) {
   const double ns = static_cast<double>((now - accounted_).ns());
   accounted_ = now;
@@ -161,8 +169,8 @@ void StepwiseReplica::account(Instant now) {
 
 void StepwiseReplica::wake(Instant now) {
   account(now);
-  take_transferred();
   if (running_) end_step(now);
+  take_transferred();
   state_.preempted = false;
   undisturbed_ = true;
   if (state_.rules.expects_output) {
@@ -264,7 +272,7 @@ void StepwiseReplica::hand_over(Member& member) {
 StepwiseReplica::Members StepwiseReplica::members() const {
   Members members;
   for (const Member& member : state_.batch) {
-    members.emplace_back(member.id(), member.stage == Stage::kDecoding);
+    members.emplace_back(member.admission, member.stage == Stage::kDecoding);
   }
   return members;
 }

@@ -53,9 +53,9 @@ AutoscaleOptions read_autoscale(ConfigReader& reader) {
                              .above_min = true,
                              .unit = "fraction",
                              .doc = "running sequences over max_num_seqs that it aims at"});
-  options.interval = positive_seconds(reader, "interval_s", options.interval.seconds(),
+  options.interval = positive_seconds(reader, "interval_s", 15.0,
                                       "how often it decides, by the mean over that time");
-  options.cooldown = seconds(reader, "cooldown_s", options.cooldown.seconds(),
+  options.cooldown = seconds(reader, "cooldown_s", 60.0,
                              "how long it changes nothing after a change");
   reader.finish();
   if (options.max < options.min && !reader.is_describing()) {

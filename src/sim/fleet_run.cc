@@ -230,7 +230,7 @@ void FleetRun::wake(std::uint32_t index, Instant now) {
 void FleetRun::touched(std::uint32_t index, Instant now) {
   Member& member = members_[index];
   wakes_.set(index, member.replica->next_wake());
-  pool_of(index).touched(index, now);
+  pool_of(index).touched(index);
   if (checker_) checker_->on_event(now, index, *member.replica);
   if (lifecycle_ && member.custody == 0) go_off_if_drained(member.unit, now);
 }
@@ -258,7 +258,7 @@ void FleetRun::arrive() {
 }
 
 void FleetRun::dispatch(const Request& request, Instant now) {
-  const std::optional<std::uint32_t> index = front_->choose(request);
+  const std::optional<std::uint32_t> index = front_->choose(request, now);
   if (options_.observer != nullptr) tell_choice(*front_, request, now);
   if (index) {
     send(*index, request, now);
@@ -284,7 +284,7 @@ void FleetRun::send(std::uint32_t index, const Request& request, Instant now) {
 
 void FleetRun::empty_door(Instant now) {
   while (!door_.empty()) {
-    const std::optional<std::uint32_t> index = front_->choose(door_.front());
+    const std::optional<std::uint32_t> index = front_->choose(door_.front(), now);
     if (!index) break;
     Request request = door_.front();
     door_.pop_front();
@@ -293,7 +293,7 @@ void FleetRun::empty_door(Instant now) {
   }
   while (!decode_door_.empty()) {
     ParkedSequence& parked = *parked_.find(decode_door_.front());
-    if (!decode_->choose(parked.handoff.request)) break;
+    if (!decode_->choose(parked.handoff.request, now)) break;
     decode_door_.pop_front();
     dispatch_parked(parked, now);
   }

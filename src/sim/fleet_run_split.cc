@@ -26,7 +26,7 @@ void FleetRun::hand_over_pending(std::uint32_t index, Instant now) {
     ++result_.transfers.handed_over;
     front_->ended(index, id, now);
     ParkedSequence& parked = parked_.add({.handoff = handoff, .from = index, .parked_at = now});
-    if (decode_->choose(handoff.request)) {
+    if (decode_->choose(handoff.request, now)) {
       dispatch_parked(parked, now);
     } else {
       decode_door_.push_back(id);
@@ -37,7 +37,7 @@ void FleetRun::hand_over_pending(std::uint32_t index, Instant now) {
 
 void FleetRun::dispatch_parked(ParkedSequence& parked, Instant now) {
   const Request& request = parked.handoff.request;
-  parked.to = *decode_->choose(request);
+  parked.to = *decode_->choose(request, now);
   if (options_.observer != nullptr) tell_choice(*decode_, request, now);
   Member& member = members_[parked.to];
   ++member.custody;

@@ -14,7 +14,8 @@ Pool::Pool(const RouterOptions& options, std::uint32_t begin, std::vector<Member
   needed_ = needed_signals(options);
   reads_ = needed_.any();
   changed_.assign(members_.size(), 0);
-  if (staleness_ > Duration()) next_reading_ = Instant();
+  sees_present_ = reads_ && staleness_ == Duration();
+  if (!sees_present_) next_reading_ = Instant();
 }
 
 void Pool::set_available(std::uint32_t index, bool available) {
@@ -22,15 +23,20 @@ void Pool::set_available(std::uint32_t index, bool available) {
   router_->set_available(index - begin_, available);
 }
 
-void Pool::note(std::uint32_t member, Instant now) {
-  if (staleness_ == Duration()) {
-    // Where more happens at this instant, the reading comes after it.
-    if (members_[member].replica->next_wake() > now) read(member, now);
-    return;
-  }
+void Pool::note(std::uint32_t member) {
   if (changed_[member] != 0) return;
   changed_[member] = 1;
   changes_.push_back(member);
+}
+
+void Pool::forget_changes() {
+  for (const std::uint32_t member : changes_) changed_[member] = 0;
+  changes_.clear();
+}
+
+// Whether the steps of a replica change what is read of it, without an event of its own.
+bool Pool::moves(std::uint32_t member) const {
+  return changed_[member] != 0 || members_[member].replica->next_wake() != Instant::never();
 }
 
 void Pool::read_due(Instant now) {
@@ -40,21 +46,33 @@ void Pool::read_due(Instant now) {
   const Instant at = Instant::nanos(last * step);
   next_reading_ = at + staleness_;
   if (needed_.kv || needed_.tokens) {
-    // These change between the events of a replica, too.
     for (std::uint32_t member = 0; member < members_.size(); ++member) {
-      const bool busy = members_[member].replica->next_wake() != Instant::never();
-      if (busy || changed_[member] != 0) read(member, at);
+      if (moves(member)) read(member, at, at);
     }
   } else {
-    for (const std::uint32_t member : changes_) read(member, at);
+    for (const std::uint32_t member : changes_) read(member, at, at);
   }
-  for (const std::uint32_t member : changes_) changed_[member] = 0;
-  changes_.clear();
+  forget_changes();
 }
 
-void Pool::read(std::uint32_t member, Instant at) {
+// Readings of this instant. Steps that end at it have not ended yet, whether or not they are events
+// of their own (a segment's are not); what was dispatched at it counts.
+void Pool::see_present(Instant now) {
+  const Instant before = now > Instant() ? now - Duration::nanos(1) : now;
+  if (seen_ == now) {
+    for (const std::uint32_t member : changes_) read(member, before, now);
+  } else {
+    for (std::uint32_t member = 0; member < members_.size(); ++member) {
+      if (moves(member)) read(member, before, now);
+    }
+  }
+  seen_ = now;
+  forget_changes();
+}
+
+void Pool::read(std::uint32_t member, Instant at, Instant told) {
   const ReplicaLoad load = members_[member].replica->load_at(at);
-  ReplicaSignals signals{.observed_at = at};
+  ReplicaSignals signals{.observed_at = told};
   if (needed_.queue) {
     signals.queue_depth = load.queue_depth;
     signals.running = load.running;

@@ -31,8 +31,9 @@ class Pool {
        std::uint64_t seed);
 
   // Everything below goes by fleet index.
-  std::optional<std::uint32_t> choose(const Request& request) const {
+  std::optional<std::uint32_t> choose(const Request& request, Instant now) {
     if (!router_) return begin_;
+    if (sees_present_) see_present(now);
     const std::optional<std::uint32_t> chosen = router_->choose(request);
     return chosen ? std::optional(begin_ + *chosen) : std::nullopt;
   }
@@ -52,9 +53,9 @@ class Pool {
   // It lost its cache; nothing is in flight there.
   void restarted(std::uint32_t index) { router_->forget(index - begin_); }
 
-  // Something happened at the replica at `now`.
-  void touched(std::uint32_t index, Instant now) {
-    if (reads_) note(index - begin_, now);
+  // Something happened at the replica.
+  void touched(std::uint32_t index) {
+    if (reads_) note(index - begin_);
   }
   // Before the events at `now`: reads what was due before.
   void read_until(Instant now) {
@@ -67,15 +68,21 @@ class Pool {
   }
 
  private:
-  void note(std::uint32_t member, Instant now);
+  void note(std::uint32_t member);
   void read_due(Instant now);
-  void read(std::uint32_t member, Instant at);
+  void see_present(Instant now);
+  // The state at `at`, which the router is told at `told`.
+  void read(std::uint32_t member, Instant at, Instant told);
+  bool moves(std::uint32_t member) const;
+  void forget_changes();
 
   std::uint32_t begin_;
   std::vector<Member> members_;
   std::unique_ptr<Router> router_;
   NeededSignals needed_;
   bool reads_ = false;
+  bool sees_present_ = false;  // it reads, and readings are never old
+  Instant seen_ = Instant::never();
   Duration staleness_;
   Instant next_reading_ = Instant::never();
   std::vector<std::uint8_t> changed_;  // by member, since the last reading

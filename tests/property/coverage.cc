@@ -46,6 +46,7 @@ constexpr std::pair<const char*, std::int64_t> kEnough[] = {
     {"transfers", 2000},
     {"vllm decode", 15},
     {"vllm prefill", 15},
+    {"withdrawn", 15},
 };
 
 }  // namespace
@@ -68,6 +69,7 @@ void Coverage::count(Scenario& scenario, const ReplicaRun& jumps, const ReplicaR
   seen_["stalled partials"] += steps.stalled;
   seen_["pauses"] += steps.paused;
   seen_["transfers"] += steps.transfers;
+  seen_["withdrawn"] += steps.withdrawn;
   seen_["restarted requests"] += steps.restarted;
   seen_["failures"] += static_cast<std::int64_t>(scenario.failures.size());
   count_requests(scenario, steps);

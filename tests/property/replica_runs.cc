@@ -60,6 +60,7 @@ class Owner {
   struct Custody {
     bool ended = false;
     bool parked = false;  // its prefill replica keeps blocks
+    Request request;      // while it is parked
     std::uint32_t ticket = 0;
     Instant transfer_ends = Instant::never();
   };
@@ -72,6 +73,9 @@ class Owner {
   void step();
   void arrive(Request request);
   void fail(const Failure& failure);
+  // What the decode replica waits for from the prefill replica, which has failed.
+  std::vector<Request> withdraw_parked();
+  void restart_or_lose(const Request& request, const Failure& failure);
   void release(RequestId id);
   void end_transfer(RequestId id);
   void wake(std::size_t seat);
@@ -137,6 +141,7 @@ void Owner::prefilled(std::size_t seat, const Handoff& handoff) {
                                       handoff.cached_tokens, handoff.preemptions}});
   custody_[id].parked = true;
   custody_[id].ticket = handoff.ticket;
+  custody_[id].request = handoff.request;
   seats_[1]->replica->enqueue_handoff(handoff, now_);
 }
 
@@ -201,31 +206,55 @@ void Owner::end_transfer(RequestId id) {
   release(id);
 }
 
+std::vector<Request> Owner::withdraw_parked() {
+  std::vector<Request> withdrawn;
+  for (RequestId id = 0; id < custody_.size(); ++id) {
+    Custody& one = custody_[id];
+    if (!one.parked) continue;
+    one.parked = false;
+    if (one.transfer_ends != Instant::never()) transfers_.erase({one.transfer_ends, id});
+    one.transfer_ends = Instant::never();
+    seats_[1]->replica->withdraw(id, now_);
+    ++run_.withdrawn;
+    withdrawn.push_back(one.request);
+  }
+  return withdrawn;
+}
+
 void Owner::fail(const Failure& failure) {
   if (failure.replica >= seats_.size()) return;
-  const std::vector<Request> dropped = seats_[failure.replica]->replica->fail(now_);
-  if (failure.replica == 0) {
-    for (Custody& one : custody_) one.parked = false;
+  std::vector<Request> dropped = seats_[failure.replica]->replica->fail(now_);
+  if (!std::is_sorted(dropped.begin(), dropped.end(),
+                      [](const Request& a, const Request& b) { return a.id < b.id; })) {
+    break_rule("the dropped are not in order");
   }
-  for (Request request : dropped) {
+  if (failure.replica == 0) {
+    for (const Request& request : withdraw_parked()) dropped.push_back(request);
+  }
+  for (const Request& request : dropped) {
     Custody& one = custody_[request.id];
     if (one.ended) break_rule("request " + std::to_string(request.id) + " failed after its end");
     if (one.transfer_ends != Instant::never()) transfers_.erase({one.transfer_ends, request.id});
     one.transfer_ends = Instant::never();
     release(request.id);
-    if (failure.retries) {
-      ++run_.restarted;
-      request.arrival = now_;
-      arrive(request);
-    } else {
-      one.ended = true;
-      run_.reports.push_back({.kind = Report::Kind::kLost,
-                              .replica = failure.replica,
-                              .at = now_,
-                              .id = request.id,
-                              .outcome = {}});
-    }
+    restart_or_lose(request, failure);
   }
+}
+
+void Owner::restart_or_lose(const Request& request, const Failure& failure) {
+  if (failure.retries) {
+    ++run_.restarted;
+    Request again = request;
+    again.arrival = now_;
+    arrive(again);
+    return;
+  }
+  custody_[request.id].ended = true;
+  run_.reports.push_back({.kind = Report::Kind::kLost,
+                          .replica = failure.replica,
+                          .at = now_,
+                          .id = request.id,
+                          .outcome = {}});
 }
 
 void Owner::wake(std::size_t seat) {

@@ -53,6 +53,7 @@ struct ReplicaRun {
   std::int64_t stalled = 0;  // wake-ups after which somebody in the batch did not take part
   std::int64_t paused = 0;   // wake-ups after which nothing ran though somebody could decode
   std::int64_t transfers = 0;
+  std::int64_t withdrawn = 0;  // handed-over sequences whose prefill replica failed
   std::int64_t restarted = 0;  // attempts that a failure caused
   std::string broken;          // the first thing that was seen broken, or empty
 };

@@ -83,6 +83,23 @@ TEST_P(WorkedRoles, AFailureDropsTheStepThatIsUnderWay) {
   EXPECT_EQ(usage().busy_ns, 14'000 + 26'000 + 15'000 + 26'000);
 }
 
+// When the prefill replica fails, what it still keeps is withdrawn from the decode replica.
+//
+//   0    A (7). T = 17.   1  B (8) comes.
+//   17   A 1: handed over, 2 blocks, there at 37. B: T = 18.
+//   35   B 1: handed over, the other 2 blocks.
+//   37   A: T = 12.   49  A 2 (8). It needs a third block: pause.
+//   50   The prefill replica fails: B leaves, A goes on. T = 12. B comes again: T = 18.
+//   62   A 3 (9).   68  B 1: handed over; 3 of 4 blocks are A's.   74  A 4.
+//   74   B is taken, and is there at 94. T = 12.   106  B 2.
+TEST_P(WorkedRoles, AFailedPrefillReplicaTakesBackWhatItKeeps) {
+  Scenario failing = split({{0, 7, 4}, {1, 8, 2}});
+  failing.failures = {{.at = us(50), .replica = 0, .retries = true}};
+  expect(
+      failing, {{0, 17, 74, 32}, {50, 68, 106, 38}},
+      {{45, 0, 2, 4, 1}, {51, 0, 1, 3, 1}, {51, 0, 1, 2, 0}, {70, 1, 1, 3, 1}, {80, 0, 1, 2, 1}});
+}
+
 INSTANTIATE_TEST_SUITE_P(Replicas, WorkedRoles,
                          testing::Values(ReplicaKind::kSegments, ReplicaKind::kStepwise),
                          kind_name);

@@ -172,6 +172,26 @@ TEST_P(WorkedSchedulers, VllmChunksPreemptToo) {
   EXPECT_EQ(usage().recomputed_tokens, 6);
 }
 
+// vllm with priorities and 4 blocks, 4 tokens a step, at most 2 of a prompt: a decoding victim's
+// token goes to a prompt behind the one that it made room for.
+//
+//   0    A (priority 0): 2 of 4. T = 12.   12  A: 2. T = 12.   13  B (2).   14  C (1).
+//   24   A 1 (4). A decodes and takes a second block. B: 2 of 8. C: the 1 that is left. T = 15.
+//   39   A 2 (5), B (2), C (1): the same. T = 15.
+//   54   A 3 (6), B (4), C (2). B's next 2 need a second block and none is free: A is preempted.
+//   Its
+//        token is free again, so C gets 2. T = 14.
+//   68   B (6), C 1 (4). C decodes and takes the last block. B: 2. T = 14.
+//   82   B 1 (8), C 2. A: 2 + 2 + 2 of 7, T = 12 each, and 1, T = 11.   129  A 4.
+TEST_P(WorkedSchedulers, VllmGivesAVictimsTokenToOthers) {
+  ReplicaOptions options = engine(SchedulerKind::kVllm, 4, 4, 4);
+  options.by_priority = true;
+  options.long_prefill_token_threshold = 2;
+  expect(scenario(options, {{0, 4, 4, 4, 0}, {13, 8, 1, 1, 2}, {14, 4, 2, 2, 1}}),
+         {{0, 24, 129, 75, 1}, {24, 82, 82, 0}, {24, 68, 82, 14}},
+         {{50, 0, 3, 4}, {55, 1, 2, 3}, {70, 1, 2, 4}, {90, 0, 1, 1}});
+}
+
 INSTANTIATE_TEST_SUITE_P(Replicas, WorkedSchedulers,
                          testing::Values(ReplicaKind::kSegments, ReplicaKind::kStepwise),
                          kind_name);

@@ -109,7 +109,8 @@ bool StepwiseState::fits(const WaitingQueue::Head& head, const Found& found) con
 }
 
 Member& StepwiseState::admit_head(const Found& found, Instant now) {
-  Member& member = batch.emplace_back(Member{.sequence = waiting.pop()});
+  Member& member =
+      batch.emplace_back(Member{.sequence = waiting.pop(), .admission = ++admissions_});
   Sequence& sequence = member.sequence;
   const auto prompt = static_cast<TokenCount>(sequence.request.prompt_tokens);
   if (rules.drains) {

@@ -27,7 +27,8 @@ namespace inferscale {
 enum class Stage : std::uint8_t { kPartial, kTransferring, kDecoding };
 
 struct Member {
-  Sequence sequence;  // `computed` counts the tokens in the cache at every stage
+  Sequence sequence;           // `computed` counts the tokens in the cache at every stage
+  std::int64_t admission = 0;  // counted from the start: who comes back is another member
   Stage stage = Stage::kPartial;
   BlockCount blocks = 0;  // in its table, those that it shares through the prefix cache included
   TokenCount chunk = 0;   // tokens that the step computes of it
@@ -125,6 +126,7 @@ class StepwiseState {
   void make_cache();
 
   std::optional<PrefixCache> cache_;
+  std::int64_t admissions_ = 0;
 };
 
 }  // namespace inferscale
