@@ -126,7 +126,8 @@ std::string fleet_events_text(const LoadedRun& run, const SimulationResult& resu
   if (run.config.fleet.split) {
     const TransferFacts& t = result.transfers;
     out += fmt::format(
-        "Transfers  {} of {} GB in all; waited {} ms for room (mean; max {}), moved {} ms (mean; "
+        "Transfers  {} of {} GB in all; waited {} ms for a step boundary and room (mean; max {}), "
+        "moved {} ms (mean; "
         "max {}); link busy {} s\n",
         t.completed, short_number(1e-9 * t.bytes),
         short_number(millis(each(t.reserving_ns, t.started))),
