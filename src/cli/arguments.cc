@@ -20,7 +20,9 @@ class AppArguments final : public Arguments {
     app_.add_flag(name, value, help);
   }
   void option(const std::string& name, std::string& value, const std::string& help) override {
-    app_.add_option(name, value, help);
+    app_.add_option(name, value, help)->check([](const std::string& given) {
+      return given.empty() ? std::string("'': expected a value") : std::string();
+    });
   }
   void repeated(const std::string& name, std::vector<std::string>& values,
                 const std::string& help) override {

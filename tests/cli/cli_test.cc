@@ -212,6 +212,10 @@ TEST_F(Cli, BadValuesNameKeyValueAndExpectation) {
   }
 }
 
+TEST_F(Cli, AnEmptyPathIsNotAPath) {
+  expect_error("simulate --example --out ''", "--out: '': expected a value");
+}
+
 TEST_F(Cli, BadTracesNameFileLineAndColumn) {
   const std::string config =
       "deployment: {model: llama-3.1-8b, hardware: l4}\nworkload: {trace: {file: t.csv}}\n";

@@ -12,10 +12,6 @@ std::string percent_or_dash(const std::optional<double>& fraction) {
   return fraction ? percent(*fraction) : "-";
 }
 
-std::string spread(const std::optional<double>& imbalance) {
-  return imbalance ? short_number(*imbalance) : "-";
-}
-
 }  // namespace
 
 std::string fleet_text(const FleetSummary& fleet, std::span<const ReplicaReport> replicas) {
@@ -31,11 +27,16 @@ std::string fleet_text(const FleetSummary& fleet, std::span<const ReplicaReport>
   }
   std::string out = "\n" + table.text() + "\n";
   for (const PoolSummary& pool : fleet.pools) {
-    out += fmt::format(
-        "Pool       {}: {} replicas, busy {} of the time up; the busiest {} times the mean, the "
-        "one that finished most {} times\n",
-        pool.name, pool.replicas, percent_or_dash(pool.busy_fraction), spread(pool.busy_imbalance),
-        spread(pool.finished_imbalance));
+    out += fmt::format("Pool       {}: {} replicas, busy {} of the time up", pool.name,
+                       pool.replicas, percent_or_dash(pool.busy_fraction));
+    if (pool.busy_imbalance) {
+      out += fmt::format("; the busiest {} times the mean", short_number(*pool.busy_imbalance));
+    }
+    if (pool.finished_imbalance) {
+      out += fmt::format("; the one that finished most {} times",
+                         short_number(*pool.finished_imbalance));
+    }
+    out += "\n";
   }
   return out;
 }

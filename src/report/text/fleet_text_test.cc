@@ -47,7 +47,7 @@ TEST(FleetText, AFewAreListed) {
             " 75.0 %           5\n"
             "\n"
             "Pool       replicas: 2 replicas, busy 75.0 % of the time up; the busiest 1.33 times "
-            "the mean, the one that finished most 1.05 times\n");
+            "the mean; the one that finished most 1.05 times\n");
 }
 
 TEST(FleetText, ManyAreQuantiles) {
