@@ -105,9 +105,8 @@ Result<void> write_run(const std::string& folder, const RunRecord& record) {
   return write_file(path_in(folder, kManifestFile), manifest_text(record.manifest));
 }
 
-}  // namespace
-
-Result<void> check_run_folder(const std::string& folder) {
+// REQUIRES: the folder is locked; a run that is being written has no manifest yet.
+Result<void> check_locked_folder(const std::string& folder) {
   const std::filesystem::path path(folder);
   std::error_code error;
   if (std::filesystem::exists(path / kManifestFile, error)) return {};
@@ -122,11 +121,21 @@ Result<void> check_run_folder(const std::string& folder) {
   return {};
 }
 
+}  // namespace
+
+Result<void> check_run_folder(const std::string& folder) {
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error)) return {};
+  const Result<FolderLock> lock = FolderLock::take(folder);
+  if (!lock) return std::unexpected(lock.error());
+  return check_locked_folder(folder);
+}
+
 Result<void> write_run_folder(const std::string& folder, const RunRecord& record) {
   if (Result<void> made = make_folder(folder); !made) return made;
   const Result<FolderLock> lock = FolderLock::take(folder);
   if (!lock) return std::unexpected(lock.error());
-  if (Result<void> ours = check_run_folder(folder); !ours) return ours;
+  if (Result<void> ours = check_locked_folder(folder); !ours) return ours;
   if (Result<void> removed = remove_run(folder); !removed) return removed;
   Result<void> written = write_run(folder, record);
   // What was written is ours, and without a manifest of no use to anybody.
