@@ -16,9 +16,11 @@ namespace inferscale {
 
 class DecisionFiles final : public DecisionObserver {
  public:
-  // An empty path: that file was not asked for.
+  // An empty path: that file was not asked for. Files that no trace wrote are not replaced, and
+  // nothing is written where the run folder `out` has a file of its own.
   static Result<std::unique_ptr<DecisionFiles>> open(const std::string& decisions,
-                                                     const std::string& chrome_trace);
+                                                     const std::string& chrome_trace,
+                                                     const std::string& out);
   bool any() const { return lines_ != nullptr || chrome_ != nullptr; }
   void on_step(const StepReport& report) override;
   void on_route(const RouteReport& report) override;

@@ -47,8 +47,12 @@ std::string hardware_of(const LoadedRun& run) {
 
 }  // namespace
 
-std::span<const ReplicaReport> reported_replicas(const SimulationResult& result) {
-  if (result.replicas.size() < 2) return {};
+std::span<const ReplicaReport> reported_replicas(const LoadedRun& run,
+                                                 const SimulationResult& result) {
+  const FleetConfig& fleet = run.config.fleet;
+  bool changes = fleet.failures.any();
+  for (const GroupConfig& group : fleet.groups) changes |= group.scaling.has_value();
+  if (result.replicas.size() < 2 && !changes) return {};
   return result.replicas;
 }
 
@@ -58,7 +62,7 @@ RunFacts facts_of(const LoadedRun& run, const SimulationResult& result) {
           .measurement = run.config.measurement,
           .end = result.end,
           .accelerators = run.deployment.accelerators(),
-          .replicas = reported_replicas(result),
+          .replicas = reported_replicas(run, result),
           .prefix_caching = any_cache(run),
           .kv_blocks = run.deployment.kinds.front().replica.kv_blocks,
           .busy_ns = usage.busy_ns,
@@ -90,7 +94,7 @@ SummaryContext context_of(const LoadedRun& run, const SimulationResult& result,
       .kv_block_tokens = kind.replica.layout.block_tokens,
       .max_num_seqs = kind.replica.max_num_seqs,
       .accelerators = run.deployment.accelerators(),
-      .replicas = reported_replicas(result)};
+      .replicas = reported_replicas(run, result)};
 }
 
 JsonValue summary_json_of(const LoadedRun& run, const SimulationResult& result,

@@ -13,8 +13,10 @@
 
 namespace inferscale {
 
-// Rows of replicas are reported for fleets; one replica's figures are the run's.
-std::span<const ReplicaReport> reported_replicas(const SimulationResult& result);
+// Rows of replicas are reported for fleets; the figures of one replica that is always up are the
+// run's.
+std::span<const ReplicaReport> reported_replicas(const LoadedRun& run,
+                                                 const SimulationResult& result);
 
 RunFacts facts_of(const LoadedRun& run, const SimulationResult& result);
 SummaryContext context_of(const LoadedRun& run, const SimulationResult& result,

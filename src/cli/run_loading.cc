@@ -33,6 +33,22 @@ Result<ConfigNode> read_tree(const std::string& path, const std::vector<std::str
   return tree;
 }
 
+// The key by which prompts have something in common; empty when they do not.
+std::string shared_content(const LoadedRun& run) {
+  const WorkloadOptions& workload = run.config.workload;
+  if (workload.shared_prefix) return "workload.shared_prefix";
+  if (workload.trace) return {};
+  if (workload.generated.prefixes) return "workload.prefixes";
+  return workload.generated.conversations ? "workload.conversations" : "";
+}
+
+bool caches_prefixes(const LoadedRun& run) {
+  for (const Deployment& kind : run.deployment.kinds) {
+    if (kind.replica.prefix_caching || kind.replica.shared_prefix_tokens > 0) return true;
+  }
+  return false;
+}
+
 std::vector<std::string> warnings_of(const LoadedRun& run) {
   std::vector<std::string> warnings;
   if (run.config.deployment.model.sliding_window_layers > 0 &&
@@ -48,6 +64,10 @@ std::vector<std::string> warnings_of(const LoadedRun& run) {
                        number_text(deployment.shape.weight_bits) +
                        " bits that are simulated: deployment.precision.weights: native takes them "
                        "as they come.");
+  }
+  if (const std::string shared = shared_content(run); !shared.empty() && !caches_prefixes(run)) {
+    warnings.push_back("Prompts share prefixes (" + shared +
+                       "), and no replica keeps them: deployment.engine.prefix_caching is false.");
   }
   for (const std::string& warning : run.deployment.warnings) warnings.push_back(warning);
   for (const Deployment& kind : run.deployment.kinds) {

@@ -69,6 +69,11 @@ class Simulate final : public Command {
 };
 
 Result<void> Simulate::check_arguments() const {
+  if (stepwise_ && !(decisions_ + chrome_trace_).empty()) {
+    return fail(ErrorCode::kInvalidConfig,
+                "--stepwise and --decisions or --chrome-trace: single steps are not told: expected "
+                "one of them");
+  }
   if (example_ == config_.empty()) return {};
   return fail(ErrorCode::kInvalidConfig,
               example_ ? "'" + config_ + "' and --example: expected one of them"
@@ -93,7 +98,8 @@ Result<int> Simulate::run() {
     const Result<void> ours = check_run_folder(out_);
     if (!ours) return std::unexpected(ours.error());
   }
-  Result<std::unique_ptr<DecisionFiles>> decisions = DecisionFiles::open(decisions_, chrome_trace_);
+  Result<std::unique_ptr<DecisionFiles>> decisions =
+      DecisionFiles::open(decisions_, chrome_trace_, out_);
   if (!decisions) return std::unexpected(decisions.error());
 
   listen_for_stop();
@@ -150,7 +156,7 @@ Result<void> Simulate::write_folder(const LoadedRun& run, const SimulationResult
                    .outcomes = result.outcomes,
                    .slo = run.config.slo,
                    .signals = result.signals,
-                   .replicas = reported_replicas(result),
+                   .replicas = reported_replicas(run, result),
                    .with_prefix_cache = summary.prefix_hit_rate.has_value(),
                    .with_outcomes = run.config.output.outcomes};
   GeneratedColumns columns;

@@ -15,6 +15,12 @@ Duration seconds(ConfigReader& reader, std::string_view key, std::optional<doubl
 }
 
 // A mean or an interval: not zero.
+// Replicas that fail many times a second serve nobody and only cost time.
+Duration failure_seconds(ConfigReader& reader, std::string_view key, std::string_view doc) {
+  return Duration::from_seconds(
+      reader.number(key, {.min = 1, .max = kLongestS, .unit = "s", .doc = doc}));
+}
+
 Duration positive_seconds(ConfigReader& reader, std::string_view key,
                           std::optional<double> fallback, std::string_view doc) {
   return Duration::from_seconds(reader.number(
@@ -55,8 +61,8 @@ AutoscaleOptions read_autoscale(ConfigReader& reader) {
                              .doc = "running sequences over max_num_seqs that it aims at"});
   options.interval = positive_seconds(reader, "interval_s", 15.0,
                                       "how often it decides, by the mean over that time");
-  options.cooldown = seconds(reader, "cooldown_s", 60.0,
-                             "how long it changes nothing after a change");
+  options.cooldown =
+      seconds(reader, "cooldown_s", 60.0, "how long it changes nothing after a change");
   reader.finish();
   if (options.max < options.min && !reader.is_describing()) {
     reader.fail("max", "expected at least min (" + std::to_string(options.min) + ")");
@@ -139,10 +145,10 @@ FailureOptions read_failures(ConfigReader& deployment, std::span<const NamedGrou
   }
   if (auto rate = deployment.optional_map("failure_rate", "replicas fail at random")) {
     RandomFailures random;
-    random.mtbf = positive_seconds(*rate, "mtbf_s", std::nullopt,
-                                   "mean time from coming up to a failure, exponential");
-    random.mttr = positive_seconds(*rate, "mttr_s", std::nullopt,
-                                   "mean time from a failure to the return, exponential");
+    random.mtbf =
+        failure_seconds(*rate, "mtbf_s", "mean time from coming up to a failure, exponential");
+    random.mttr =
+        failure_seconds(*rate, "mttr_s", "mean time from a failure to the return, exponential");
     rate->finish();
     if (!rate->is_describing()) options.random = random;
   }
@@ -154,7 +160,7 @@ FailureOptions read_failures(ConfigReader& deployment, std::span<const NamedGrou
   options.max_retries = deployment.integer(
       "max_retries", {.fallback = 10,
                       .min = 0,
-                      .max = 1'000'000,
+                      .max = 1000,
                       .unit = "times",
                       .doc = "a request whose replicas failed more often is lost"});
   return options;

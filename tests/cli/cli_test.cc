@@ -216,6 +216,26 @@ TEST_F(Cli, AnEmptyPathIsNotAPath) {
   expect_error("simulate --example --out ''", "--out: '': expected a value");
 }
 
+TEST_F(Cli, DecisionTracesReplaceOnlyThemselves) {
+  const std::string small = std::string(kSmall);
+  ASSERT_EQ(run(small + "--decisions d.jsonl --chrome-trace c.json").code, 0);
+  EXPECT_NE(text_of(folder_ / "d.jsonl").find("\"event\":\"step\""), std::string::npos);
+  ASSERT_EQ(run(small + "--decisions d.jsonl --chrome-trace c.json").code, 0);
+  write("mine.yaml", "name: x\n");
+  expect_error(small + "--decisions mine.yaml", "is not one that --decisions wrote");
+  EXPECT_EQ(text_of(folder_ / "mine.yaml"), "name: x\n");
+  expect_error(small + "--decisions same --chrome-trace ./same", "expected two different files");
+  expect_error(small + "--out r --decisions r/outcomes.jsonl", "the run folder has a file");
+  expect_error(small + "--stepwise --decisions d.jsonl", "--stepwise and --decisions");
+}
+
+TEST_F(Cli, TimeDownIsNotPaidFor) {
+  const Ended ended = run(std::string(kSmall) +
+                          "--set 'deployment.failures=[{replica: 0, at_s: 0}]' --json");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_NE(ended.out.find("\"accelerator_hours\": 0,"), std::string::npos) << ended.out;
+}
+
 TEST_F(Cli, BadTracesNameFileLineAndColumn) {
   const std::string config =
       "deployment: {model: llama-3.1-8b, hardware: l4}\nworkload: {trace: {file: t.csv}}\n";

@@ -66,7 +66,7 @@ std::string confidence_lines(const RunSummary& summary) {
   }
   if (!text.empty()) return text;
   if (summary.ttft_ms.count == 0 || summary.steady() == false) return {};
-  return "95 % CI    none: too few requests for how much neighbours are alike\n";
+  return "95 % CI    none: requests that follow each other are too alike for so short a run\n";
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ void add_row(TextTable& table, const char* name, const PopulationSummary& p) {
 std::string verdict(const RunSummary& s, const SummaryContext& context) {
   if (!s.has_slo) return "SLO        none set: goodput is not judged\n";
   std::string out = fmt::format("SLO        {}\n", target_text(context.slo));
+  if (s.counted == 0) return out + "Goodput    none: no request arrived after the warm-up\n";
   const ConfidenceInterval& interval = s.confidence.goodput;
   out += fmt::format(
       "Goodput    {} of all {} arrivals{} met it{}: {} requests/s\n", percent(s.goodput), s.counted,
@@ -54,7 +55,6 @@ std::string verdict(const RunSummary& s, const SummaryContext& context) {
           ? fmt::format(" (95 % CI {} to {})", percent(interval.low), percent(interval.high))
           : std::string(),
       short_number(s.goodput_rps));
-  if (s.counted == 0) return out;
   std::string parts;
   const auto add = [&](const char* name, bool judged, std::int64_t met) {
     if (!judged) return;
