@@ -2,10 +2,14 @@
 // replicas, as ratios to the plain run of one replica.
 //
 // Every replica gets the same load: 512 prompt and 512 output tokens in the mean, Llama-3.1-8B on
-// one H100, 8 requests/s. Each measurement is a process of its own, so that its peak memory is its
-// own. Figures are CPU seconds (the machine may be shared).
+// one H100, 8 requests/s. With tenants there are 1,000 (at 4,096 replicas 10,000) of them, drawn by
+// Zipf's law with exponent 1, each with a system prompt of 800 tokens in the mean before its
+// prompts, and every replica has a prefix cache.
 //
-//   fleet [--quick]        --quick: a tenth of the requests, for continuous integration
+// Each measurement is a process of its own, so that its peak memory is its own. The time is that of
+// making the requests and of the event loop, in CPU seconds (the machine may be shared).
+//
+//   fleet_benchmark [--quick]      --quick: a tenth of the requests, for continuous integration
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -36,10 +40,12 @@ struct Case {
   RouterPolicy policy = RouterPolicy::kLeastLoad;
   double staleness_s = 0;
   std::int64_t decode_replicas = 0;  // a split when not 0
+  std::uint32_t tenants = 0;         // prefix caches and system prompts when not 0
 };
 
 struct Cost {
   double seconds = 0;
+  double hit_rate = 0;  // of the prefix caches, in tokens
   double peak_bytes = 0;
 };
 
@@ -66,24 +72,40 @@ RunConfig config_of(const Case& one) {
     config.fleet.groups.push_back(group("decode", one.decode_replicas));
     config.fleet.split = SplitConfig{};
   }
+  for (GroupConfig& each : config.fleet.groups) {
+    each.deployment.engine.prefix_caching = one.tenants > 0;
+  }
   return config;
 }
 
-double run_once(const Case& one) {
-  const FleetDeployment deployment = derive_fleet(config_of(one)).value();
+GeneratedOptions workload_of(const Case& one) {
   const double rate = 8 * static_cast<double>(one.replicas + one.decode_replicas);
-  GeneratedSource source({.requests = one.requests,
-                          .arrivals = PoissonArrivals{.rate_rps = rate},
-                          .prompt_tokens = {.shape = LognormalLength{.mean = 512, .cv = 0.7}},
-                          .output_tokens = {.shape = LognormalLength{.mean = 512, .cv = 0.8}}},
-                         42);
+  GeneratedOptions options{.requests = one.requests,
+                           .arrivals = PoissonArrivals{.rate_rps = rate},
+                           .prompt_tokens = {.shape = LognormalLength{.mean = 512, .cv = 0.7}},
+                           .output_tokens = {.shape = LognormalLength{.mean = 512, .cv = 0.8}}};
+  if (one.tenants > 0) {
+    options.prefixes = {.tenants = one.tenants,
+                        .zipf_exponent = 1,
+                        .system_prompt_tokens = {.shape = LognormalLength{.mean = 800, .cv = 0.5}}};
+  }
+  return options;
+}
+
+Cost run_once(const Case& one) {
+  const FleetDeployment deployment = derive_fleet(config_of(one)).value();
+  GeneratedSource source(workload_of(one), 42);
   const double begin = cpu_seconds();
   const SimulationResult result = simulate_fleet(deployment.fleet, {}, source, {});
-  const double seconds = cpu_seconds() - begin;
+  Cost cost{.seconds = cpu_seconds() - begin};
+  if (one.tenants > 0) {
+    cost.hit_rate = static_cast<double>(result.usage.prompt_tokens_cached) /
+                    static_cast<double>(result.usage.prompt_tokens_looked_up);
+  }
   std::uint64_t finished = 0;
   for (const Outcome& outcome : result.outcomes) finished += outcome.finished() ? 1U : 0U;
   if (finished < one.requests - one.requests / 100) std::abort();
-  return seconds;
+  return cost;
 }
 
 // The same in a process of its own.
@@ -93,13 +115,12 @@ Cost measure(const Case& one) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
-    const double seconds = run_once(one);
-    const bool sent = write(channel[1], &seconds, sizeof seconds) == sizeof seconds;
+    const Cost cost = run_once(one);
+    const bool sent = write(channel[1], &cost, sizeof cost) == sizeof cost;
     _exit(sent ? 0 : 1);
   }
   Cost cost;
-  const bool received =
-      child > 0 && read(channel[0], &cost.seconds, sizeof cost.seconds) == sizeof cost.seconds;
+  const bool received = child > 0 && read(channel[0], &cost, sizeof cost) == sizeof cost;
   close(channel[0]);
   close(channel[1]);
   int status = 0;
@@ -112,8 +133,8 @@ Cost measure(const Case& one) {
   return cost;
 }
 
-void run_benchmark(bool quick) {
-  std::vector<Case> cases = {
+std::vector<Case> fleets() {
+  return {
       {.name = "one replica"},
       {.name = "64, round_robin", .replicas = 64, .policy = RouterPolicy::kRoundRobin},
       {.name = "64, least_load", .replicas = 64},
@@ -121,14 +142,35 @@ void run_benchmark(bool quick) {
       {.name = "64, least_tokens", .replicas = 64, .policy = RouterPolicy::kLeastTokens},
       {.name = "64, power_of_two", .replicas = 64, .policy = RouterPolicy::kPowerOfTwo},
       {.name = "split 16 : 48", .replicas = 16, .decode_replicas = 48},
-      {.name = "4096, least_load", .replicas = 4096, .requests = 10'000'000},
-      {.name = "4096, power_of_two, readings 0.1 s old",
-       .replicas = 4096,
-       .requests = 10'000'000,
-       .policy = RouterPolicy::kPowerOfTwo,
-       .staleness_s = 0.1},
+      {.name = "one replica, tenants", .tenants = 1'000},
+      {.name = "64, least_load, tenants", .replicas = 64, .tenants = 1'000},
+      {.name = "64, prefix_aware, tenants",
+       .replicas = 64,
+       .policy = RouterPolicy::kPrefixAware,
+       .tenants = 1'000},
+      {.name = "split 16 : 48, tenants", .replicas = 16, .decode_replicas = 48, .tenants = 1'000},
   };
-  TextTable table({"run", ">requests", ">CPU s", ">us a request", ">to one replica", ">peak MB"});
+}
+
+std::vector<Case> large_fleets() {
+  const Case plain{.name = "4096, least_load", .replicas = 4096, .requests = 10'000'000};
+  std::vector<Case> cases(4, plain);
+  cases[1].name = "4096, power_of_two, readings 0.1 s old";
+  cases[1].policy = RouterPolicy::kPowerOfTwo;
+  cases[1].staleness_s = 0.1;
+  cases[2].name = "4096, least_load, tenants";
+  cases[2].tenants = 10'000;
+  cases[3].name = "4096, prefix_aware, tenants";
+  cases[3].policy = RouterPolicy::kPrefixAware;
+  cases[3].tenants = 10'000;
+  return cases;
+}
+
+void run_benchmark(bool quick) {
+  std::vector<Case> cases = fleets();
+  for (const Case& one : large_fleets()) cases.push_back(one);
+  TextTable table({"run", ">requests", ">CPU s", ">us a request", ">to one replica", ">peak MB",
+                   ">prefix hits"});
   double baseline = 0;
   for (Case& one : cases) {
     if (quick) one.requests /= 10;
@@ -137,7 +179,9 @@ void run_benchmark(bool quick) {
     if (baseline == 0) baseline = us;
     table.add({one.name, std::to_string(one.requests), fmt::format("{:.2f}", cost.seconds),
                fmt::format("{:.2f}", us), fmt::format("{:.2f}", us / baseline),
-               fmt::format("{:.0f}", cost.peak_bytes * 1e-6)});
+               fmt::format("{:.0f}", cost.peak_bytes * 1e-6),
+               one.tenants > 0 ? fmt::format("{:.1f} %", 100 * cost.hit_rate) : ""});
+    fmt::print(stderr, "{}: {:.2f} CPU s\n", one.name, cost.seconds);
   }
   fmt::print("llama-3.1-8b on h100-sxm, 8 requests/s for each replica (simulated); CPU time\n\n{}",
              table.text());

@@ -45,6 +45,19 @@ std::string hardware_of(const LoadedRun& run) {
   return text;
 }
 
+// "28134 blocks (450144 tokens)", or one for each group of a fleet.
+std::string kv_of_fleet(const LoadedRun& run) {
+  const std::vector<GroupConfig>& groups = run.config.fleet.groups;
+  std::string text;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const ReplicaOptions& replica = run.deployment.kinds[i].replica;
+    text += fmt::format("{}{}{} blocks, {} tokens", i == 0 ? "" : "; ",
+                        groups.size() == 1 ? std::string() : groups[i].name + " ",
+                        replica.kv_blocks, kv_tokens(replica));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::span<const ReplicaReport> reported_replicas(const LoadedRun& run,
@@ -91,7 +104,8 @@ SummaryContext context_of(const LoadedRun& run, const SimulationResult& result,
                               : std::string()),
       .slo = run.config.slo,
       .kv_blocks = kind.replica.kv_blocks,
-      .kv_block_tokens = kind.replica.layout.block_tokens,
+      .kv_tokens = kv_tokens(kind.replica),
+      .kv_of_fleet = kv_of_fleet(run),
       .max_num_seqs = kind.replica.max_num_seqs,
       .accelerators = run.deployment.accelerators(),
       .replicas = reported_replicas(run, result)};

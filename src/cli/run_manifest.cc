@@ -5,17 +5,17 @@
 namespace inferscale {
 namespace {
 
-JsonValue derived_facts(const LoadedRun& run) {
-  const Deployment& kind = run.deployment.kinds.front();
+// What follows from the configuration for one kind of replica.
+JsonValue derived_facts(const DeploymentConfig& config, const Deployment& kind) {
   const ReplicaOptions& replica = kind.replica;
   JsonValue derived = JsonValue::object();
-  derived.add("model", run.config.deployment.model.name);
-  derived.add("hardware", run.config.deployment.hardware.name);
-  derived.add("accelerators", run.deployment.accelerators());
+  derived.add("model", config.model.name);
+  derived.add("hardware", config.hardware.name);
+  derived.add("accelerators", kind.accelerators);
   derived.add("latency_model", kind.latency->name());
   derived.add("max_model_len", replica.max_model_len);
   derived.add("kv_blocks", replica.kv_blocks);
-  derived.add("kv_tokens", replica.kv_blocks * replica.layout.block_tokens);
+  derived.add("kv_tokens", kv_tokens(replica));
   derived.add("kv_bytes_per_token", kind.kv_bytes_per_token);
   if (kind.memory) {
     const KvCapacity& memory = *kind.memory;
@@ -26,6 +26,20 @@ JsonValue derived_facts(const LoadedRun& run) {
                                              .add("overhead", memory.overhead_bytes)
                                              .add("kv_cache", memory.usable_bytes));
   }
+  return derived;
+}
+
+// The first kind's facts, and where there are several kinds those of each by its group's name.
+JsonValue derived_facts(const LoadedRun& run) {
+  const std::vector<GroupConfig>& groups = run.config.fleet.groups;
+  JsonValue derived = derived_facts(groups[0].deployment, run.deployment.kinds[0]);
+  derived.add("accelerators_in_all", run.deployment.accelerators());
+  if (groups.size() == 1) return derived;
+  JsonValue by_group = JsonValue::object();
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    by_group.add(groups[i].name, derived_facts(groups[i].deployment, run.deployment.kinds[i]));
+  }
+  derived.add("groups", std::move(by_group));
   return derived;
 }
 

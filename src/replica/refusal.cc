@@ -1,10 +1,15 @@
-// Which requests a replica does not take up at all (docs/schedulers).
+// What a replica has room for, and which requests it does not take up at all (docs/schedulers).
 
 #include <algorithm>
 
 #include "replica/replica.h"
 
 namespace inferscale {
+
+TokenCount kv_tokens(const ReplicaOptions& options) {
+  const KvLayout& layout = options.layout;
+  return options.kv_blocks / (layout.full_groups + layout.window_groups) * layout.block_tokens;
+}
 
 BlockCount resident_prefix_blocks(const ReplicaOptions& options) {
   return whole_blocks(options.layout, options.shared_prefix_tokens);

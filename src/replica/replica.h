@@ -167,6 +167,9 @@ std::unique_ptr<Replica> make_segment_replica(const ReplicaOptions& options,
 std::unique_ptr<Replica> make_stepwise_replica(const ReplicaOptions& options,
                                                const ReplicaSurroundings& surroundings);
 
+// Tokens that the KV cache keeps whatever sliding windows free.
+TokenCount kv_tokens(const ReplicaOptions& options);
+
 // Blocks that the one copy of the shared prefix occupies for good.
 BlockCount resident_prefix_blocks(const ReplicaOptions& options);
 

@@ -95,15 +95,15 @@ std::string usage(const RunSummary& s, const SummaryContext& context) {
                   short_number(s.finished_rps), short_number(s.output_tokens_per_s),
                   short_number(s.total_tokens_per_s));
   if (s.fleet.replicas > 1) {
-    out += fmt::format("KV cache   mean {} of all blocks, peak {} of a replica's\n",
-                       percent(s.kv_used_mean), percent(s.kv_used_peak));
+    out += fmt::format("KV cache   mean {} of all blocks, peak {} of a replica's ({})\n",
+                       percent(s.kv_used_mean), percent(s.kv_used_peak), context.kv_of_fleet);
     out += fmt::format(
         "Batch      mean {} sequences in all, peak {} in a replica; replicas busy {} of the time\n",
         short_number(s.running_mean), s.running_peak, percent(s.utilisation));
   } else {
     out += fmt::format("KV cache   mean {}, peak {} of {} blocks ({} tokens)\n",
                        percent(s.kv_used_mean), percent(s.kv_used_peak), context.kv_blocks,
-                       context.kv_blocks * context.kv_block_tokens);
+                       context.kv_tokens);
     out += fmt::format("Batch      mean {}, peak {} of {} sequences; busy {} of the time\n",
                        short_number(s.running_mean), s.running_peak, context.max_num_seqs,
                        percent(s.utilisation));

@@ -19,7 +19,8 @@ struct SummaryContext {
   std::string workload;  // the traffic, one line
   Slo slo;
   std::int64_t kv_blocks = 0;
-  std::int64_t kv_block_tokens = 0;
+  std::int64_t kv_tokens = 0;  // that they keep, whatever windows free
+  std::string kv_of_fleet;  // the KV cache of a replica of each kind, where there are several
   std::int64_t max_num_seqs = 0;
   std::int64_t accelerators = 1;
   std::span<const ReplicaReport> replicas;  // a table of them is shown for more than one
