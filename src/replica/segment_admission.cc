@@ -117,6 +117,7 @@ double SegmentReplica::expected_room(std::int64_t steps) const {
 }
 
 TokenCount SegmentReplica::expected_output(const WaitingQueue::Head& head) const {
+  if (options_.role == ReplicaRole::kPrefill) return 1;  // the others come elsewhere
   const TokenCount generated = head.target - head.request->prompt_tokens;
   return std::min(head.request->max_tokens - generated, ExpectedRoom::kClip);
 }

@@ -27,7 +27,8 @@ class ExpectingStep {
   }
 
  private:
-  static TokenCount answer_of(TokenCount requested_left) {
+  TokenCount answer_of(TokenCount requested_left) const {
+    if (state_.options.role == ReplicaRole::kPrefill) return 1;
     return std::min(requested_left, ExpectedRoom::kClip);
   }
   double expected_room() const {
