@@ -6,6 +6,10 @@
 // Zipf's law with exponent 1, each with a system prompt of 800 tokens in the mean before its
 // prompts, and every replica has a prefix cache.
 //
+// Routers that read more of a replica than its books (least_tokens, least_kv, prefix_aware) read
+// every busy one for each request where readings are not to be old at all, so at 4,096 replicas
+// they run with readings that are 0.1 s old.
+//
 // Each measurement is a process of its own, so that its peak memory is its own. The time is that of
 // making the requests and of the event loop, in CPU seconds (the machine may be shared).
 //
@@ -71,6 +75,8 @@ RunConfig config_of(const Case& one) {
   if (split) {
     config.fleet.groups.push_back(group("decode", one.decode_replicas));
     config.fleet.split = SplitConfig{};
+    // The default for each prefill replica, so that the link is not what the run is about.
+    config.fleet.split->link.bandwidth *= static_cast<double>(one.replicas);
   }
   for (GroupConfig& each : config.fleet.groups) {
     each.deployment.engine.prefix_caching = one.tenants > 0;
@@ -148,7 +154,12 @@ std::vector<Case> fleets() {
        .replicas = 64,
        .policy = RouterPolicy::kPrefixAware,
        .tenants = 1'000},
-      {.name = "split 16 : 48, tenants", .replicas = 16, .decode_replicas = 48, .tenants = 1'000},
+      {.name = "64, prefix_aware, tenants, readings 0.1 s old",
+       .replicas = 64,
+       .policy = RouterPolicy::kPrefixAware,
+       .staleness_s = 0.1,
+       .tenants = 1'000},
+      {.name = "split 24 : 40, tenants", .replicas = 24, .decode_replicas = 40, .tenants = 1'000},
   };
 }
 
@@ -160,8 +171,9 @@ std::vector<Case> large_fleets() {
   cases[1].staleness_s = 0.1;
   cases[2].name = "4096, least_load, tenants";
   cases[2].tenants = 10'000;
-  cases[3].name = "4096, prefix_aware, tenants";
+  cases[3].name = "4096, prefix_aware, tenants, readings 0.1 s old";
   cases[3].policy = RouterPolicy::kPrefixAware;
+  cases[3].staleness_s = 0.1;
   cases[3].tenants = 10'000;
   return cases;
 }

@@ -160,8 +160,9 @@ std::string fleet_events_text(const LoadedRun& run, const SimulationResult& resu
         fmt::format("Failures   {}; {} retries, {} requests lost\n", f.failures, f.retries, f.lost);
   }
   if (f.door_waited > 0) {
-    out += fmt::format("Door       {} requests found no replica up, {} at once at most\n",
-                       f.door_waited, f.door_peak);
+    out += fmt::format(
+        "Door       {} times a request found no replica up, {} waited at once at most\n",
+        f.door_waited, f.door_peak);
   }
   return out;
 }

@@ -16,6 +16,8 @@ constexpr std::int64_t kLeastArrivals = 100;
 constexpr double kLeastGrowth = 0.005;  // of the arrivals, to be called saturated
 constexpr double kMostGrowth = 0.03;    // of the arrivals, at the interval's end, to be stable
 constexpr double kRequestsInWindow = 4;
+constexpr double kOverwhelming = 0.5;  // of the window: what late requests take in all
+constexpr double kTimesEarly = 4;      // and against what early ones take
 
 struct Window {
   Instant begin;
@@ -35,7 +37,21 @@ struct Growth {
   std::array<double, kBlocks> blocks{};  // requests that came, less those that left
   std::int64_t arrivals = 0;             // refused and lost ones included
   double early_batch_ns = 0;             // mean time from start to finish, of early requests
+  double early_e2e_ns = 0;               // mean time from arrival to finish, of the first tenth
+  double late_e2e_ns = 0;                // and of the last tenth
 };
+
+// The mean time from arrival to finish of those that arrived in [from, to].
+double mean_e2e_ns(std::span<const Outcome> outcomes, Instant from, Instant to) {
+  double sum = 0;
+  double requests = 0;
+  for (const Outcome& outcome : outcomes) {
+    if (!outcome.finished() || outcome.arrival < from || outcome.arrival > to) continue;
+    sum += static_cast<double>(outcome.e2e().ns());
+    requests += 1;
+  }
+  return requests > 0 ? sum / requests : 0;
+}
 
 Growth growth_of(std::span<const Outcome> outcomes, const Window& window) {
   Growth growth;
@@ -55,6 +71,9 @@ Growth growth_of(std::span<const Outcome> outcomes, const Window& window) {
     early_requests += 1;
   }
   if (early_requests > 0) growth.early_batch_ns /= early_requests;
+  growth.early_e2e_ns = mean_e2e_ns(outcomes, window.begin, early);
+  growth.late_e2e_ns =
+      mean_e2e_ns(outcomes, window.end - Duration::nanos(length.ns() / 10), window.end);
   return growth;
 }
 
@@ -80,7 +99,12 @@ void decide(const Growth& growth, double window_ns, Backlog& backlog) {
   const auto arrivals = static_cast<double>(growth.arrivals);
   const bool grew = sum > half_width && sum >= kLeastGrowth * arrivals;
   const bool can_be_stable = sum <= half_width && sum + half_width <= kMostGrowth * arrivals;
-  if (window_ns < kRequestsInWindow * growth.early_batch_ns) {
+  const bool overwhelmed = growth.late_e2e_ns > kOverwhelming * window_ns &&
+                           growth.late_e2e_ns > kTimesEarly * growth.early_e2e_ns;
+  if (overwhelmed && sum > 0) {
+    backlog.verdict = BacklogVerdict::kSaturated;
+    backlog.doubt = BacklogDoubt::kNone;
+  } else if (window_ns < kRequestsInWindow * growth.early_batch_ns) {
     backlog.doubt = BacklogDoubt::kLongRequests;
   } else if (grew && last < kLeastShareOfLast * sum) {
     backlog.doubt = BacklogDoubt::kFilling;

@@ -15,6 +15,8 @@
 //   saturated  the interval lies above 0, the growth is at least 0.5 % of the arrivals, and a
 //              quarter of it or more happened in the last 10 blocks: it goes on, and is not the
 //              filling of an empty system
+//              or, however short the window: requests of its last tenth take longer in all than
+//              half of it, and four times as long as those of its first tenth
 //   stable     the interval holds 0 and stays below 3 % of the arrivals
 //   undecided  anything else: the window is too short for what was asked
 

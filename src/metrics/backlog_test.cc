@@ -78,6 +78,18 @@ TEST(Backlog, FillingAnEmptySystemIsNotSaturation) {
   EXPECT_EQ(judge_backlog(outcomes, warm).verdict, BacklogVerdict::kStable);
 }
 
+TEST(Backlog, AnOverwhelmedRunIsSaturatedHoweverShort) {
+  // A hundred seconds of arrivals, a hundred seconds of work each: nobody leaves in the window, and
+  // an early request's time in the batch is as long as the window.
+  std::vector<Outcome> outcomes;
+  for (int i = 0; i < 200; ++i) outcomes.push_back(served(0.5 * i, 100 * i, 100 * (i + 1)));
+  EXPECT_EQ(judge_backlog(outcomes, {}).verdict, BacklogVerdict::kSaturated);
+  // The same times in the batch without a queue say nothing.
+  outcomes.clear();
+  for (int i = 0; i < 200; ++i) outcomes.push_back(served(0.5 * i, 0.5 * i, 0.5 * i + 100));
+  EXPECT_EQ(judge_backlog(outcomes, {}).verdict, BacklogVerdict::kUndecided);
+}
+
 TEST(Backlog, TooLittleIsSaidToBeTooLittle) {
   EXPECT_EQ(judge_backlog({}, {}).doubt, BacklogDoubt::kFewArrivals);
   std::vector<Outcome> outcomes;

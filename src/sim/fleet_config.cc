@@ -25,6 +25,16 @@ std::int64_t read_count(ConfigReader& reader) {
                                      .doc = "how many there are at the start"});
 }
 
+// An autoscaler begins with a number that it would leave as it is.
+void check_start(ConfigReader& reader, std::int64_t replicas,
+                 const std::optional<ScalingOptions>& scaling) {
+  if (!scaling || !scaling->autoscale) return;
+  const AutoscaleOptions& range = *scaling->autoscale;
+  if (replicas >= range.min && replicas <= range.max) return;
+  reader.fail("replicas", "expected from " + std::to_string(range.min) + " to " +
+                              std::to_string(range.max) + ", the autoscaler's min and max");
+}
+
 // Reads a group's map, which inherits from `deployment`; its own keys are left to be finished.
 void read_kind(ConfigReader& own, const ModelSpec& model, GroupConfig& group) {
   group.replicas = read_count(own);
@@ -38,6 +48,7 @@ void read_kind(ConfigReader& own, const ModelSpec& model, GroupConfig& group) {
   }
   group.deployment = read_replica(own, model);
   group.scaling = read_scaling(own);
+  check_start(own, group.replicas, group.scaling);
 }
 
 std::vector<GroupConfig> read_groups(ConfigReader& deployment, const ModelSpec& model) {
@@ -139,6 +150,7 @@ void read_plain(const DeploymentConfig& base, std::int64_t replicas,
                 std::optional<ScalingOptions> scaling, ConfigReader& deployment,
                 FleetConfig& fleet) {
   if (fleet.groups.empty()) {
+    check_start(deployment, replicas, scaling);
     fleet.groups.push_back({.name = "replicas",
                             .replicas = replicas,
                             .deployment = base,

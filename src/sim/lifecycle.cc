@@ -170,7 +170,11 @@ void Lifecycle::tick(std::uint32_t group, Instant now, const LoadOf& load_of,
   plan({now + autoscale.interval, EventKind::kTick, group, kAnyLife, 0});
   const double load = load_of(group, now);
   const std::optional<Instant>& last = groups_[group].last_change;
-  if (last && now - *last < autoscale.cooldown) return;
+  if (last && now - *last < autoscale.cooldown) {
+    // The least is kept up at once, whatever was changed before.
+    if (count_there(group) < autoscale.min) scale_to(group, autoscale.min, now, changes);
+    return;
+  }
   // A billionth, so that a load of exactly so many targets does not ask for one more.
   const double wanted = std::ceil(load / autoscale.target_utilisation - 1e-9);
   const auto most = static_cast<double>(autoscale.max);
@@ -178,11 +182,16 @@ void Lifecycle::tick(std::uint32_t group, Instant now, const LoadOf& load_of,
            now, changes);
 }
 
-void Lifecycle::scale_to(std::uint32_t group, std::int64_t wanted, Instant now,
-                         std::vector<LifecycleChange>& changes) {
+std::int64_t Lifecycle::count_there(std::uint32_t group) const {
   const GroupState& own = groups_[group];
   std::int64_t there = 0;
   for (std::uint32_t i = own.begin; i < own.end; ++i) there += is_there(replicas_[i].state) ? 1 : 0;
+  return there;
+}
+
+void Lifecycle::scale_to(std::uint32_t group, std::int64_t wanted, Instant now,
+                         std::vector<LifecycleChange>& changes) {
+  std::int64_t there = count_there(group);
   if (there == wanted) return;
   groups_[group].last_change = now;
   for (; there < wanted; ++there) {

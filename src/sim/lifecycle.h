@@ -150,6 +150,7 @@ class Lifecycle {
   void fail(const Event& event, std::vector<LifecycleChange>& changes);
   void tick(std::uint32_t group, Instant now, const LoadOf& load_of,
             std::vector<LifecycleChange>& changes);
+  std::int64_t count_there(std::uint32_t group) const;
   void scale_to(std::uint32_t group, std::int64_t wanted, Instant now,
                 std::vector<LifecycleChange>& changes);
   bool start_one(std::uint32_t group, Instant now, std::vector<LifecycleChange>& changes);

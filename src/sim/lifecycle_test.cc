@@ -192,6 +192,21 @@ TEST(Scaling, AnAutoscalerReplacesWhatIsGoneForGood) {
   EXPECT_EQ(result.stuck, "");
 }
 
+TEST(Scaling, TheLeastIsKeptUpDuringACooldown) {
+  FleetOptions fleet = fleet_of(2, RouterPolicy::kLeastLoad);
+  fleet.groups[0].scaling =
+      ScalingOptions{.autoscale = AutoscaleOptions{.min = 1,
+                                                   .max = 3,
+                                                   .interval = micros(10'000),
+                                                   .cooldown = micros(1'000'000)}};
+  // At 10 ms one of the two is too many; the other one fails for good at 15 ms.
+  fleet.failures.planned.push_back({0, at_us(15'000), std::nullopt});
+  fleet.failures.planned.push_back({1, at_us(15'000), std::nullopt});
+  const SimulationResult result =
+      run_fleet(fleet, {request_at(0, 0, 10, 2), request_at(1, 16'000, 10, 2)});
+  EXPECT_EQ(result.outcomes[1].start, at_us(20'000));
+}
+
 TEST(Scaling, AScheduleOfNoReplicasEndsTheRun) {
   FleetOptions fleet = fleet_of(1, RouterPolicy::kLeastLoad);
   fleet.groups[0].scaling = ScalingOptions{.schedule = {{at_us(500), 0}}};

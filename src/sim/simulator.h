@@ -43,7 +43,7 @@ struct RunOptions {
   std::optional<Duration> signals_interval;  // no samples when not set
   // Fleets of more ranks than this have one row for all at each sample.
   std::int64_t most_sampled_replicas = 64;
-  DecisionObserver* observer = nullptr;  // told of every step and choice, where there is one
+  DecisionObserver* observer = nullptr;   // told of every step and choice, where there is one
   ReplicaFactory make_replica = nullptr;  // the engine that `stepwise` says when not set
 };
 
