@@ -6,9 +6,9 @@
 // Zipf's law with exponent 1, each with a system prompt of 800 tokens in the mean before its
 // prompts, and every replica has a prefix cache.
 //
-// Routers that read more of a replica than its books (least_tokens, least_kv, prefix_aware) read
-// every busy one for each request where readings are not to be old at all, so at 4,096 replicas
-// they run with readings that are 0.1 s old.
+// Routers that read more of a replica than its books (least_tokens, least_kv, prefix_aware,
+// bounded_affinity) read every busy one for each request where readings are not to be old at all,
+// so at 4,096 replicas they run with readings that are 0.1 s old.
 //
 // Each measurement is a process of its own, so that its peak memory is its own. The time is that of
 // making the requests and of the event loop, in CPU seconds (the machine may be shared).

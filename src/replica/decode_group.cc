@@ -27,17 +27,14 @@ std::int64_t DecodeGroup::steps_to_change() const {
   return next - steps_;
 }
 
-TokenCount DecodeGroup::requested_left_clipped(std::int64_t steps, TokenCount clip) const {
-  if (most_requested_ <= clip) return requested_left_ - size() * steps;
-  TokenCount sum = 0;
-  for (Slot slot = batch_.last_admitted(); slot != kNoSlot; slot = batch_[slot].previous) {
-    const Place& place = batch_[slot];
-    if (place.state != PlaceState::kDecoding) continue;
-    const TokenCount left =
-        static_cast<TokenCount>(place.sequence.request.max_tokens) - generated(place) - steps;
-    sum += std::min(left, clip);
+TokenCount DecodeGroup::requested_left_clipped() {
+  DCHECK(clip_ > 0);
+  while (!clipping_.empty() && clipping_.first_step() <= steps_) {
+    clipping_steps_ -= clipping_.first_step();
+    clipping_.remove(clipping_.first_slot());
   }
-  return sum;
+  const auto above = static_cast<std::int64_t>(clipping_.size());
+  return requested_left_ - (clipping_steps_ - above * steps_);
 }
 
 void DecodeGroup::watch_window(Slot slot, TokenCount cached) {
@@ -59,7 +56,11 @@ void DecodeGroup::join(Slot slot) {
   const TokenCount tokens = cached(place);
   context_ += tokens;
   requested_left_ += sequence.requested_left();
-  most_requested_ = std::max(most_requested_, sequence.request.max_tokens);
+  if (clip_ > 0 && sequence.requested_left() > clip_) {
+    const std::int64_t step = steps_ + sequence.requested_left() - clip_;
+    clipping_.push(step, slot);
+    clipping_steps_ += step;
+  }
   if (sequence.reserved == 0) blocks_.start_growing(tokens);
   if (window_ > 0) {
     window_context_ += std::min(tokens, window_);
@@ -77,6 +78,10 @@ void DecodeGroup::leave(Slot slot) {
   sequence.computed = tokens;
   context_ -= tokens;
   requested_left_ -= sequence.requested_left();
+  if (clip_ > 0 && clipping_.holds(slot)) {
+    clipping_steps_ -= steps_ + sequence.requested_left() - clip_;
+    clipping_.remove(slot);
+  }
   if (sequence.reserved == 0) blocks_.stop_growing(tokens);
   if (window_ > 0) {
     window_context_ -= std::min(tokens, window_);
@@ -158,6 +163,8 @@ void DecodeGroup::forget_old_gaps() {
 void DecodeGroup::clear() {
   finishing_ = FinishQueue();
   filling_ = FinishQueue();
+  clipping_ = FinishQueue();
+  clipping_steps_ = 0;
   joiners_.clear();
   context_ = window_context_ = requested_left_ = 0;
   growing_ = 0;

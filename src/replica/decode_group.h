@@ -21,18 +21,21 @@ namespace inferscale {
 
 class DecodeGroup {
  public:
-  // All outlive the group.
-  DecodeGroup(Batch& batch, KvBlocks& blocks, GapTracker& gaps)
-      : batch_(batch), blocks_(blocks), gaps_(gaps), window_(blocks.layout().window_tokens) {}
+  // All outlive the group. `clip`: for requested_left_clipped(); 0 where nobody asks.
+  DecodeGroup(Batch& batch, KvBlocks& blocks, GapTracker& gaps, TokenCount clip)
+      : batch_(batch),
+        blocks_(blocks),
+        gaps_(gaps),
+        window_(blocks.layout().window_tokens),
+        clip_(clip) {}
 
   bool empty() const { return finishing_.empty(); }
   std::int64_t size() const { return static_cast<std::int64_t>(finishing_.size()); }
   std::int64_t steps_taken() const { return steps_; }
   // Requested tokens that may still come, of all, at the last boundary.
   TokenCount requested_left() const { return requested_left_; }
-  // The same `steps` steps later, counting at most `clip` tokens for each. Constant work as long as
-  // nobody asked for more than `clip` tokens.
-  TokenCount requested_left_clipped(std::int64_t steps, TokenCount clip) const;
+  // The same, counting at most `clip` tokens for each. REQUIRES: there is a clip.
+  TokenCount requested_left_clipped();
   // A member's tokens in the cache, and those generated, at the last boundary.
   TokenCount cached(const Place& place) const {
     return place.sequence.request.prompt_tokens + static_cast<TokenCount>(generated(place)) - 1;
@@ -78,7 +81,11 @@ class DecodeGroup {
   TokenCount window_context_ = 0;  // of these, inside windows
   std::int64_t growing_ = 0;       // members whose window is not full
   TokenCount requested_left_ = 0;
-  std::uint32_t most_requested_ = 0;  // by anyone so far
+  // Members with more than the clip to come, by the step at which they have just that, and the sum
+  // of these steps: what they have beyond it follows.
+  TokenCount clip_;
+  FinishQueue clipping_;
+  std::int64_t clipping_steps_ = 0;
 };
 
 }  // namespace inferscale

@@ -108,12 +108,10 @@ void SegmentReplica::reserve_head(const Finding& finding, Instant now) {
 
 // --- sglang
 
-double SegmentReplica::expected_room(std::int64_t steps) const {
-  const std::int64_t step = group_.steps_taken() + steps;
-  const BlockCount free = blocks_.free() - blocks_.needed_for(steps);
-  return static_cast<double>(free * options_.layout.block_tokens) -
-         expected_.ratio(step) *
-             static_cast<double>(group_.requested_left_clipped(steps, ExpectedRoom::kClip));
+double SegmentReplica::expected_room() {
+  return static_cast<double>(blocks_.free() * options_.layout.block_tokens) -
+         expected_.ratio(group_.steps_taken()) *
+             static_cast<double>(group_.requested_left_clipped());
 }
 
 TokenCount SegmentReplica::expected_output(const WaitingQueue::Head& head) const {

@@ -135,8 +135,8 @@ class SegmentReplica final : public Replica {
   BlockCount room_after(std::int64_t steps) const;
   BlockCount watermark() const { return running() == 0 ? 0 : options_.watermark_blocks; }
   BlockCount owed_to_partials() const;
-  // sglang: tokens that newcomers may take after `steps` steps of the running segment.
-  double expected_room(std::int64_t steps) const;
+  // sglang: tokens that newcomers may take.
+  double expected_room();
   TokenCount expected_output(const WaitingQueue::Head& head) const;
   bool expects_to_fit(const WaitingQueue::Head& head, const Finding& finding, double room) const;
   void reckon_ratio();

@@ -78,7 +78,7 @@ void SegmentReplica::form_expecting(Instant now) {
   if (running() == 0) expected_.begin_anew(group_.steps_taken());
   const std::int64_t block = options_.layout.block_tokens;
   TokenCount budget = options_.max_num_batched_tokens;
-  double room = expected_room(0);
+  double room = expected_room();
   const auto give = [&](Slot slot, TokenCount left) {
     const TokenCount tokens = cut_to_blocks(left, budget);
     const TokenCount rounded = (tokens + block - 1) / block * block;

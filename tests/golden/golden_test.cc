@@ -32,9 +32,10 @@ namespace fs = std::filesystem;
 const fs::path kFolder = fs::path(INFERSCALE_SOURCE_DIR) / "tests/golden";
 
 constexpr std::array kScenarios = {
-    "chat",         "chunked_slo",     "experts",       "fleet_failures", "linear_steps",
-    "overload",     "parallel",        "preemptions",   "sglang_tenants", "split_fair",
-    "static_batch", "tiny_preemption", "tiny_refusals", "tiny_static",    "vllm_cache"};
+    "chat",       "chunked_slo",  "experts",         "fleet_failures", "linear_steps",
+    "overload",   "parallel",     "preemptions",     "sglang_long",    "sglang_tenants",
+    "split_fair", "static_batch", "tiny_preemption", "tiny_refusals",  "tiny_static",
+    "vllm_cache"};
 constexpr std::array kTranscripts = {"tiny_preemption", "tiny_refusals", "tiny_static"};
 constexpr std::array kSeeds = {1, 2};
 
