@@ -9,17 +9,6 @@
 namespace inferscale {
 namespace {
 
-bool has_cache(const Deployment& kind) {
-  return kind.replica.prefix_caching || kind.replica.shared_prefix_tokens > 0;
-}
-
-bool any_cache(const LoadedRun& run) {
-  for (const Deployment& kind : run.deployment.kinds) {
-    if (has_cache(kind)) return true;
-  }
-  return false;
-}
-
 double millis(double ns) {
   return 1e-6 * ns;
 }
@@ -76,7 +65,7 @@ RunFacts facts_of(const LoadedRun& run, const SimulationResult& result) {
           .end = result.end,
           .accelerators = run.deployment.accelerators(),
           .replicas = reported_replicas(run, result),
-          .prefix_caching = any_cache(run),
+          .prefix_caching = run.deployment.caches_prefixes(),
           .kv_blocks = run.deployment.kinds.front().replica.kv_blocks,
           .busy_ns = usage.busy_ns,
           .sequence_ns = usage.sequence_ns,
@@ -145,8 +134,7 @@ std::string fleet_events_text(const LoadedRun& run, const SimulationResult& resu
     const TransferFacts& t = result.transfers;
     out += fmt::format(
         "Transfers  {} of {} GB in all; waited {} ms for a step boundary and room (mean; max {}), "
-        "moved {} ms (mean; "
-        "max {}); link busy {} s\n",
+        "moved {} ms (mean; max {}); link busy {} s\n",
         t.completed, short_number(1e-9 * t.bytes),
         short_number(millis(each(t.reserving_ns, t.started))),
         short_number(millis(static_cast<double>(t.reserving_max.ns()))),

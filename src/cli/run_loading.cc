@@ -42,13 +42,6 @@ std::string shared_content(const LoadedRun& run) {
   return workload.generated.conversations ? "workload.conversations" : "";
 }
 
-bool caches_prefixes(const LoadedRun& run) {
-  for (const Deployment& kind : run.deployment.kinds) {
-    if (kind.replica.prefix_caching || kind.replica.shared_prefix_tokens > 0) return true;
-  }
-  return false;
-}
-
 std::vector<std::string> warnings_of(const LoadedRun& run) {
   std::vector<std::string> warnings;
   if (run.config.deployment.model.sliding_window_layers > 0 &&
@@ -65,7 +58,8 @@ std::vector<std::string> warnings_of(const LoadedRun& run) {
                        " bits that are simulated: deployment.precision.weights: native takes them "
                        "as they come.");
   }
-  if (const std::string shared = shared_content(run); !shared.empty() && !caches_prefixes(run)) {
+  if (const std::string shared = shared_content(run);
+      !shared.empty() && !run.deployment.caches_prefixes()) {
     warnings.push_back("Prompts share prefixes (" + shared +
                        "), and no replica keeps them: deployment.engine.prefix_caching is false.");
   }

@@ -169,4 +169,10 @@ std::int64_t FleetDeployment::accelerators() const {
   return sum;
 }
 
+bool FleetDeployment::caches_prefixes() const {
+  return std::any_of(kinds.begin(), kinds.end(), [](const Deployment& kind) {
+    return kind.replica.prefix_caching || kind.replica.shared_prefix_tokens > 0;
+  });
+}
+
 }  // namespace inferscale

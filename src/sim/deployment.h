@@ -40,6 +40,7 @@ struct FleetDeployment {
   std::vector<std::string> warnings;
 
   std::int64_t accelerators() const;  // of all replicas, at the start
+  bool caches_prefixes() const;       // some kind of replica does
 };
 
 Result<FleetDeployment> derive_fleet(const RunConfig& config);
