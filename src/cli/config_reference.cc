@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/example_config.h"
 #include "sim/run_config.h"
+#include "study/study_options.h"
 
 namespace inferscale {
 namespace {
@@ -18,6 +19,8 @@ std::vector<KeyDescription> describe_keys() {
   const ConfigNode nothing = ConfigNode::map({});
   ConfigReader root(nothing, session);
   read_run_config(root, [](const std::string&) -> Result<ModelSpec> { return ModelSpec{}; });
+  read_study_options(root);
+  root.finish();
   return session.descriptions();
 }
 

@@ -18,7 +18,7 @@ double each(double sum, std::int64_t count) {
 }
 
 // "8 x h100-sxm", or one for each group of a fleet.
-std::string hardware_of(const LoadedRun& run) {
+std::string hardware_of(const PreparedRun& run) {
   const FleetConfig& fleet = run.config.fleet;
   if (fleet.groups.size() == 1) {
     return fmt::format("{} x {}", run.deployment.accelerators(),
@@ -35,7 +35,7 @@ std::string hardware_of(const LoadedRun& run) {
 }
 
 // "28134 blocks (450144 tokens)", or one for each group of a fleet.
-std::string kv_of_fleet(const LoadedRun& run) {
+std::string kv_of_fleet(const PreparedRun& run) {
   const std::vector<GroupConfig>& groups = run.config.fleet.groups;
   std::string text;
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -49,35 +49,7 @@ std::string kv_of_fleet(const LoadedRun& run) {
 
 }  // namespace
 
-std::span<const ReplicaReport> reported_replicas(const LoadedRun& run,
-                                                 const SimulationResult& result) {
-  const FleetConfig& fleet = run.config.fleet;
-  bool changes = fleet.failures.any();
-  for (const GroupConfig& group : fleet.groups) changes |= group.scaling.has_value();
-  if (result.replicas.size() < 2 && !changes) return {};
-  return result.replicas;
-}
-
-RunFacts facts_of(const LoadedRun& run, const SimulationResult& result) {
-  const ReplicaUsage& usage = result.usage;
-  return {.slo = run.config.slo,
-          .measurement = run.config.measurement,
-          .end = result.end,
-          .accelerators = run.deployment.accelerators(),
-          .replicas = reported_replicas(run, result),
-          .prefix_caching = run.deployment.caches_prefixes(),
-          .kv_blocks = run.deployment.kinds.front().replica.kv_blocks,
-          .busy_ns = usage.busy_ns,
-          .sequence_ns = usage.sequence_ns,
-          .kv_block_ns = usage.kv_block_ns,
-          .kv_blocks_peak = usage.kv_blocks_peak,
-          .running_peak = usage.running_peak,
-          .queue_peak = usage.queue_peak,
-          .preemptions = usage.preemptions,
-          .recomputed_tokens = usage.recomputed_tokens};
-}
-
-SummaryContext context_of(const LoadedRun& run, const SimulationResult& result,
+SummaryContext context_of(const PreparedRun& run, const SimulationResult& result,
                           const RunSummary& summary) {
   const Deployment& kind = run.deployment.kinds.front();
   const std::string source = run.trace ? fmt::format("trace {} ({})", run.trace->file_name,
@@ -100,7 +72,7 @@ SummaryContext context_of(const LoadedRun& run, const SimulationResult& result,
       .replicas = reported_replicas(run, result)};
 }
 
-JsonValue summary_json_of(const LoadedRun& run, const SimulationResult& result,
+JsonValue summary_json_of(const PreparedRun& run, const SimulationResult& result,
                           const RunSummary& summary) {
   JsonValue json = summary_json(summary, run.config.slo);
   if (result.replicas.size() > 1 || result.fleet.failures > 0) {
@@ -128,7 +100,7 @@ JsonValue summary_json_of(const LoadedRun& run, const SimulationResult& result,
   return json;
 }
 
-std::string fleet_events_text(const LoadedRun& run, const SimulationResult& result) {
+std::string fleet_events_text(const PreparedRun& run, const SimulationResult& result) {
   std::string out;
   if (run.config.fleet.split) {
     const TransferFacts& t = result.transfers;

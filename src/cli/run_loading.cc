@@ -4,8 +4,7 @@
 #include "base/number_text.h"
 #include "catalog/readers/hf_config.h"
 #include "cli/example_config.h"
-#include "workload/readers/trace_reader.h"
-#include "workload/workload_source.h"
+#include "cli/trace_shelf.h"
 
 namespace inferscale {
 namespace {
@@ -15,7 +14,10 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
 }
 
-Result<ConfigNode> read_tree(const std::string& path, const std::vector<std::string>& settings) {
+}  // namespace
+
+Result<ConfigNode> read_config_tree(const std::string& path,
+                                    const std::vector<std::string>& settings) {
   Result<ConfigNode> tree = path.empty()
                                 ? parse_yaml(kExampleConfig, std::string(kExampleConfigName))
                                 : read_yaml_file(path);
@@ -33,8 +35,10 @@ Result<ConfigNode> read_tree(const std::string& path, const std::vector<std::str
   return tree;
 }
 
+namespace {
+
 // The key by which prompts have something in common; empty when they do not.
-std::string shared_content(const LoadedRun& run) {
+std::string shared_content(const PreparedRun& run) {
   const WorkloadOptions& workload = run.config.workload;
   if (workload.shared_prefix) return "workload.shared_prefix";
   if (workload.trace) return {};
@@ -42,7 +46,9 @@ std::string shared_content(const LoadedRun& run) {
   return workload.generated.conversations ? "workload.conversations" : "";
 }
 
-std::vector<std::string> warnings_of(const LoadedRun& run) {
+}  // namespace
+
+std::vector<std::string> configuration_notes(const PreparedRun& run) {
   std::vector<std::string> warnings;
   if (run.config.deployment.model.sliding_window_layers > 0 &&
       run.config.deployment.engine.prefix_caching) {
@@ -90,40 +96,29 @@ std::vector<std::string> warnings_of(const LoadedRun& run) {
   return warnings;
 }
 
-}  // namespace
-
-std::unique_ptr<RequestSource> LoadedRun::requests() const {
-  return make_request_source(config.workload, trace ? &*trace : nullptr, config.seed);
+std::string config_label(const std::string& path) {
+  return path.empty() ? std::string(kExampleConfigName) : path;
 }
 
-Result<LoadedRun> load_run(const std::string& path, const std::vector<std::string>& settings) {
-  const Result<ConfigNode> tree = read_tree(path, settings);
-  if (!tree) return std::unexpected(tree.error());
+RunInputs inputs_beside(const std::string& path) {
   const std::string folder = folder_of(path);
+  auto shelf = std::make_shared<TraceShelf>(folder);
+  return {
+      .resolve_model = [folder](const std::string& name) { return resolve_model(name, folder); },
+      .load_trace = [shelf](const TraceOptions& options, const std::string& written,
+                            std::uint64_t seed) { return shelf->take(options, written, seed); }};
+}
 
-  LoadedRun run;
-  ConfigSession session;
-  ConfigReader root(*tree, session);
-  run.config =
-      read_run_config(root, [&](const std::string& name) { return resolve_model(name, folder); });
-  if (session.failed()) return std::unexpected(session.error());
-  run.effective_config_json = to_json_text(session.effective());
+Result<PreparedRun> load_run(const std::string& path, const std::vector<std::string>& settings) {
+  const Result<ConfigNode> tree = read_config_tree(path, settings);
+  if (!tree) return std::unexpected(tree.error());
+  return prepare_run(*tree, inputs_beside(path), {}, config_label(path));
+}
 
-  Result<FleetDeployment> deployment = derive_fleet(run.config);
-  if (!deployment) {
-    Error error = deployment.error();
-    if (error.where.empty()) error.where = path.empty() ? std::string(kExampleConfigName) : path;
-    return std::unexpected(error);
-  }
-  run.deployment = std::move(*deployment);
-
-  if (run.config.workload.trace) {
-    Result<Trace> trace = read_trace(*run.config.workload.trace, folder, run.config.seed);
-    if (!trace) return std::unexpected(trace.error());
-    run.trace = std::move(*trace);
-  }
-  run.warnings = warnings_of(run);
-  return run;
+Result<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings) {
+  Result<ConfigNode> tree = read_config_tree(path, settings);
+  if (!tree) return std::unexpected(tree.error());
+  return Scenario::make(std::move(*tree), inputs_beside(path), config_label(path));
 }
 
 }  // namespace inferscale

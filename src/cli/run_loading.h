@@ -1,32 +1,29 @@
-// From a configuration (a file, or the example, with --set) to a run that is ready to start.
+// From a configuration (a file, or the example, with --set) to a run that is ready to start, or to
+// a study's scenario.
 
 #pragma once
 
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/config_node.h"
 #include "base/result.h"
-#include "sim/deployment.h"
-#include "sim/run_config.h"
-#include "workload/request_source.h"
-#include "workload/trace.h"
+#include "study/prepared_run.h"
+#include "study/scenario.h"
 
 namespace inferscale {
 
-struct LoadedRun {
-  RunConfig config;
-  std::string effective_config_json;  // every key, defaults filled in
-  FleetDeployment deployment;
-  std::optional<Trace> trace;
-  std::vector<std::string> warnings;
+// In all of these an empty path is the example that is part of the program.
+Result<ConfigNode> read_config_tree(const std::string& path,
+                                    const std::vector<std::string>& settings);
+std::string config_label(const std::string& path);
+// Models and traces by names that count from the configuration's folder.
+RunInputs inputs_beside(const std::string& path);
 
-  // The requests from the first on; each call starts a source afresh. It refers to this object.
-  std::unique_ptr<RequestSource> requests() const;
-};
+Result<PreparedRun> load_run(const std::string& path, const std::vector<std::string>& settings);
+Result<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings);
 
-// `path` empty: the example that is part of the program.
-Result<LoadedRun> load_run(const std::string& path, const std::vector<std::string>& settings);
+// What a reader must know of a configuration before its figures, in sentences.
+std::vector<std::string> configuration_notes(const PreparedRun& run);
 
 }  // namespace inferscale

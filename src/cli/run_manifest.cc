@@ -1,5 +1,6 @@
 #include "cli/run_manifest.h"
 
+#include "base/config_json.h"
 #include "cli/version.h"
 
 namespace inferscale {
@@ -30,7 +31,7 @@ JsonValue derived_facts(const DeploymentConfig& config, const Deployment& kind) 
 }
 
 // The first kind's facts, and where there are several kinds those of each by its group's name.
-JsonValue derived_facts(const LoadedRun& run) {
+JsonValue derived_facts(const PreparedRun& run) {
   const std::vector<GroupConfig>& groups = run.config.fleet.groups;
   JsonValue derived = derived_facts(groups[0].deployment, run.deployment.kinds[0]);
   derived.add("accelerators_in_all", run.deployment.accelerators());
@@ -45,7 +46,8 @@ JsonValue derived_facts(const LoadedRun& run) {
 
 }  // namespace
 
-JsonValue run_manifest(const LoadedRun& run, bool stepwise, bool complete) {
+JsonValue run_manifest(const PreparedRun& run, std::span<const std::string> warnings, bool stepwise,
+                       bool complete) {
   JsonValue manifest = JsonValue::object();
   manifest.add("simulated", true);
   manifest.add("inferscale", kVersion);
@@ -53,7 +55,7 @@ JsonValue run_manifest(const LoadedRun& run, bool stepwise, bool complete) {
   manifest.add("seed", run.config.seed);
   manifest.add("mode", stepwise ? "stepwise" : "segments");
   manifest.add("complete", complete);
-  manifest.add("config", JsonValue::raw(run.effective_config_json));
+  manifest.add("config", JsonValue::raw(to_json_text(run.effective)));
   manifest.add("derived", derived_facts(run));
   if (run.trace) {
     manifest.add("trace", JsonValue::object()
@@ -63,9 +65,9 @@ JsonValue run_manifest(const LoadedRun& run, bool stepwise, bool complete) {
                               .add("rows_in_file", run.trace->rows_in_file)
                               .add("crc32", run.trace->crc32));
   }
-  JsonValue warnings = JsonValue::array();
-  for (const std::string& warning : run.warnings) warnings.append(warning);
-  manifest.add("warnings", std::move(warnings));
+  JsonValue list = JsonValue::array();
+  for (const std::string& warning : warnings) list.append(warning);
+  manifest.add("warnings", std::move(list));
   return manifest;
 }
 

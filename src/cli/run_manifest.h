@@ -2,11 +2,15 @@
 
 #pragma once
 
+#include <span>
+#include <string>
+
 #include "base/json_writer.h"
-#include "cli/run_loading.h"
+#include "study/prepared_run.h"
 
 namespace inferscale {
 
-JsonValue run_manifest(const LoadedRun& run, bool stepwise, bool complete);
+JsonValue run_manifest(const PreparedRun& run, std::span<const std::string> warnings, bool stepwise,
+                       bool complete);
 
 }  // namespace inferscale

@@ -49,13 +49,14 @@ class Simulate final : public Command {
 
  private:
   Result<void> check_arguments() const;
-  RunOptions options_for(const LoadedRun& run) const;
-  Result<SimulationResult> execute(const LoadedRun& run, RequestSource& requests,
+  RunOptions options_for(const PreparedRun& run) const;
+  Result<SimulationResult> execute(const PreparedRun& run, RequestSource& requests,
                                    DecisionFiles& decisions) const;
-  Result<void> write_folder(const LoadedRun& run, const SimulationResult& result,
+  Result<void> write_folder(const PreparedRun& run, const SimulationResult& result,
                             const RunSummary& summary) const;
-  Result<void> verify(const LoadedRun& run, const SimulationResult& result) const;
-  void print(const LoadedRun& run, const SimulationResult& result, const RunSummary& summary) const;
+  Result<void> verify(const PreparedRun& run, const SimulationResult& result) const;
+  void print(const PreparedRun& run, const SimulationResult& result,
+             const RunSummary& summary) const;
 
   std::string config_;
   bool example_ = false;
@@ -66,6 +67,7 @@ class Simulate final : public Command {
   bool json_ = false;
   bool stepwise_ = false;
   bool verify_ = false;
+  std::vector<std::string> warnings_;  // what a reader must know beside the figures
 };
 
 Result<void> Simulate::check_arguments() const {
@@ -80,7 +82,7 @@ Result<void> Simulate::check_arguments() const {
                        : std::string("expected a configuration file, or --example"));
 }
 
-RunOptions Simulate::options_for(const LoadedRun& run) const {
+RunOptions Simulate::options_for(const PreparedRun& run) const {
   RunOptions options{.stepwise = stepwise_, .verify = verify_};
   if (!out_.empty() || !json_) options.signals_interval = run.config.output.signals_interval;
   return options;
@@ -90,8 +92,9 @@ Result<int> Simulate::run() {
   if (const Result<void> checked = check_arguments(); !checked) {
     return std::unexpected(checked.error());
   }
-  Result<LoadedRun> run = load_run(config_, settings_);
+  Result<PreparedRun> run = load_run(config_, settings_);
   if (!run) return std::unexpected(run.error());
+  warnings_ = configuration_notes(*run);
   // Before the work, so that what can't be written costs no time.
   if (!out_.empty()) {
     if (const Result<void> made = make_folder(out_); !made) return std::unexpected(made.error());
@@ -110,7 +113,7 @@ Result<int> Simulate::run() {
     return std::unexpected(written.error());
   }
   if (result->interrupted) {
-    run->warnings.push_back(
+    warnings_.push_back(
         fmt::format("Interrupted after {} of {} arrivals: figures are of what had finished.",
                     result->outcomes.size(), requests->size()));
   }
@@ -121,7 +124,7 @@ Result<int> Simulate::run() {
   }
   const RunSummary summary =
       summarize_run(result->outcomes, *result->gaps, facts_of(*run, *result));
-  for (const std::string& note : result_notes(*result, summary)) run->warnings.push_back(note);
+  for (const std::string& note : result_notes(*result, summary)) warnings_.push_back(note);
   if (!out_.empty()) {
     const Result<void> written = write_folder(*run, *result, summary);
     if (!written) return std::unexpected(written.error());
@@ -131,7 +134,7 @@ Result<int> Simulate::run() {
   return 0;
 }
 
-Result<SimulationResult> Simulate::execute(const LoadedRun& run, RequestSource& requests,
+Result<SimulationResult> Simulate::execute(const PreparedRun& run, RequestSource& requests,
                                            DecisionFiles& decisions) const {
   RunOptions options = options_for(run);
   if (decisions.any()) options.observer = &decisions;
@@ -149,9 +152,9 @@ Result<SimulationResult> Simulate::execute(const LoadedRun& run, RequestSource& 
               config_.empty() ? std::string(kExampleConfigName) : config_);
 }
 
-Result<void> Simulate::write_folder(const LoadedRun& run, const SimulationResult& result,
+Result<void> Simulate::write_folder(const PreparedRun& run, const SimulationResult& result,
                                     const RunSummary& summary) const {
-  RunRecord record{.manifest = run_manifest(run, stepwise_, !result.interrupted),
+  RunRecord record{.manifest = run_manifest(run, warnings_, stepwise_, !result.interrupted),
                    .summary = summary_json_of(run, result, summary),
                    .outcomes = result.outcomes,
                    .slo = run.config.slo,
@@ -170,7 +173,7 @@ Result<void> Simulate::write_folder(const LoadedRun& run, const SimulationResult
   return write_run_folder(out_, record);
 }
 
-Result<void> Simulate::verify(const LoadedRun& run, const SimulationResult& result) const {
+Result<void> Simulate::verify(const PreparedRun& run, const SimulationResult& result) const {
   if (!result.violations.empty()) {
     std::string all;
     for (const std::string& violation : result.violations) all += "\n  " + violation;
@@ -193,7 +196,7 @@ Result<void> Simulate::verify(const LoadedRun& run, const SimulationResult& resu
   return {};
 }
 
-void Simulate::print(const LoadedRun& run, const SimulationResult& result,
+void Simulate::print(const PreparedRun& run, const SimulationResult& result,
                      const RunSummary& summary) const {
   if (json_) {
     fmt::print("{}", summary_json_of(run, result, summary).indented_text());
@@ -203,7 +206,7 @@ void Simulate::print(const LoadedRun& run, const SimulationResult& result,
       std::span(result.outcomes).subspan(static_cast<std::size_t>(summary.warmup_excluded));
   fmt::print("{}{}\n{}", summary_text(summary, context_of(run, result, summary)),
              fleet_events_text(run, result), summary_plots(counted, result.signals, plot_glyphs()));
-  for (const std::string& warning : run.warnings) fmt::print("\nNote: {}\n", warning);
+  for (const std::string& warning : warnings_) fmt::print("\nNote: {}\n", warning);
   if (!out_.empty()) {
     fmt::print("\nRun folder: {}  (a page with all plots: inferscale report {})\n", out_, out_);
   }

@@ -50,7 +50,6 @@ OutputOptions read_output(ConfigReader& root) {
 
 // Keys of the schema whose parts are not in this version.
 void read_keys_of_later_versions(ConfigReader& root) {
-  root.only("repeats", "1", "a run is simulated once in this version");
   root.only("slo_classes", "{}", "there is one SLO for all requests in this version");
   root.only("tenants", "{}", "tenants have no weights or limits in this version");
   ConfigReader clients = root.map("clients", "what a client does after a refusal");
@@ -90,7 +89,6 @@ RunConfig read_run_config(ConfigReader& root, const ModelResolver& resolve_model
   config.measurement = read_measurement(root);
   config.output = read_output(root);
   read_keys_of_later_versions(root);
-  root.finish();
   return config;
 }
 

@@ -55,7 +55,7 @@ const std::vector<Ban>& bans() {
        "use std::map, or a sorted vector: no unordered iteration in results"},
       {{"std::thread", "std::jthread", "std::async", "std::mutex"},
        false,
-       {"src/study/", "src/cli/"},
+       {"src/study/executors/", "src/cli/"},
        "no threads below the executors of study"},
       {{"getenv", "secure_getenv"}, false, {"src/cli/"}, "the environment is read by cli only"},
       {{"setlocale", "std::locale"}, false, {}, "texts are the same in every locale"},

@@ -51,6 +51,7 @@ Result<FleetDeployment> deployment_of(const std::string& text) {
     if (!model) return fail(ErrorCode::kNotFound, "no such model", name);
     return *model;
   });
+  root.finish();
   if (session.failed()) return std::unexpected(session.error());
   return derive_fleet(config);
 }

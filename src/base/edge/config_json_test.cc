@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/config_json.h"
 #include "base/edge/yaml_config.h"
 
 namespace inferscale {

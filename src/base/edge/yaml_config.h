@@ -26,9 +26,4 @@ Result<ConfigNode> read_yaml_file(const std::string& path);
 // value is null. What is set has the position "--set", without a line.
 Result<void> apply_setting(ConfigNode& root, std::string_view assignment);
 
-// The tree as compact JSON, for the record of a run. Keys stay in the order in which they were
-// written, numbers and true and false stay what they are, everything else becomes a string; bytes
-// that are not UTF-8 become U+FFFD.
-std::string to_json_text(const ConfigNode& node);
-
 }  // namespace inferscale

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "base/config_json.h"
 #include "base/edge/test_folder.h"
 
 namespace inferscale {

@@ -1,11 +1,10 @@
-// to_json_text: a configuration tree as JSON.
+#include "base/config_json.h"
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "base/edge/yaml_config.h"
 #include "base/json_writer.h"
 #include "base/number_text.h"
 
@@ -91,6 +90,14 @@ std::string to_json_text(const ConfigNode& node) {
   std::string out;
   append_node(out, node);
   return out;
+}
+
+ConfigNode number_node(double value, const std::string& source) {
+  return ConfigNode::scalar(number_text(value), false, {.source = source});
+}
+
+ConfigNode text_node(std::string value, const std::string& source) {
+  return ConfigNode::scalar(std::move(value), true, {.source = source});
 }
 
 }  // namespace inferscale

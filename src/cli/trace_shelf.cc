@@ -1,0 +1,34 @@
+#include "cli/trace_shelf.h"
+
+#include "workload/readers/trace_reader.h"
+
+namespace inferscale {
+namespace {
+
+bool hangs_on_seed(const TraceOptions& options) {
+  return options.jitter > Duration() || options.session_arrivals.has_value();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Trace>> TraceShelf::take(const TraceOptions& options,
+                                                      const std::string& written,
+                                                      std::uint64_t seed) {
+  const std::string key = hangs_on_seed(options) ? written + " " + std::to_string(seed) : written;
+  const std::lock_guard lock(mutex_);
+  if (const auto known = shared_.find(key); known != shared_.end()) return known->second;
+  if (const auto known = drawn_.find(key); known != drawn_.end()) {
+    if (std::shared_ptr<const Trace> trace = known->second.lock()) return trace;
+  }
+  Result<Trace> read = read_trace(options, folder_, seed);
+  if (!read) return std::unexpected(read.error());
+  auto trace = std::make_shared<const Trace>(std::move(*read));
+  if (hangs_on_seed(options)) {
+    drawn_[key] = trace;
+  } else {
+    shared_[key] = trace;
+  }
+  return trace;
+}
+
+}  // namespace inferscale

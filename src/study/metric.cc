@@ -1,0 +1,92 @@
+#include "study/metric.h"
+
+#include <array>
+
+namespace inferscale {
+namespace {
+
+constexpr std::array<MetricInfo, kMetricCount> kMetrics = {{
+    {Metric::kTtftMean, "ttft_ms_mean", "TTFT mean", "ms", Better::kLower},
+    {Metric::kTtftP50, "ttft_ms_p50", "TTFT p50", "ms", Better::kLower},
+    {Metric::kTtftP90, "ttft_ms_p90", "TTFT p90", "ms", Better::kLower},
+    {Metric::kTtftP95, "ttft_ms_p95", "TTFT p95", "ms", Better::kLower},
+    {Metric::kTtftP99, "ttft_ms_p99", "TTFT p99", "ms", Better::kLower},
+    {Metric::kTpotMean, "tpot_ms_mean", "TPOT mean", "ms", Better::kLower},
+    {Metric::kTpotP50, "tpot_ms_p50", "TPOT p50", "ms", Better::kLower},
+    {Metric::kTpotP95, "tpot_ms_p95", "TPOT p95", "ms", Better::kLower},
+    {Metric::kTpotP99, "tpot_ms_p99", "TPOT p99", "ms", Better::kLower},
+    {Metric::kItlP95, "itl_ms_p95", "ITL p95", "ms", Better::kLower},
+    {Metric::kItlP99, "itl_ms_p99", "ITL p99", "ms", Better::kLower},
+    {Metric::kE2eMean, "e2e_ms_mean", "E2E mean", "ms", Better::kLower},
+    {Metric::kE2eP50, "e2e_ms_p50", "E2E p50", "ms", Better::kLower},
+    {Metric::kE2eP90, "e2e_ms_p90", "E2E p90", "ms", Better::kLower},
+    {Metric::kE2eP95, "e2e_ms_p95", "E2E p95", "ms", Better::kLower},
+    {Metric::kE2eP99, "e2e_ms_p99", "E2E p99", "ms", Better::kLower},
+    {Metric::kQueueMean, "queue_ms_mean", "queue time mean", "ms", Better::kLower},
+    {Metric::kQueueP95, "queue_ms_p95", "queue time p95", "ms", Better::kLower},
+    {Metric::kGoodput, "goodput", "goodput", "", Better::kHigher},
+    {Metric::kGoodputRps, "goodput_rps", "goodput", "requests/s", Better::kHigher},
+    {Metric::kAttainmentAdmitted, "attainment_admitted", "attainment of admitted", "",
+     Better::kHigher},
+    {Metric::kTtftMet, "ttft_met", "TTFT target met", "", Better::kHigher},
+    {Metric::kItlMet, "itl_met", "ITL target met", "", Better::kHigher},
+    {Metric::kE2eMet, "e2e_met", "E2E target met", "", Better::kHigher},
+    {Metric::kOfferedRps, "offered_rps", "offered", "requests/s", Better::kNeither},
+    {Metric::kFinishedRps, "finished_rps", "finished", "requests/s", Better::kHigher},
+    {Metric::kOutputTokensPerSecond, "output_tokens_per_s", "output tokens", "tokens/s",
+     Better::kHigher},
+    {Metric::kPrefixHitRate, "prefix_hit_rate", "prefix hit rate", "", Better::kHigher},
+    {Metric::kKvUsedMean, "kv_used_mean", "KV use mean", "", Better::kNeither},
+    {Metric::kKvUsedPeak, "kv_used_peak", "KV use peak", "", Better::kNeither},
+    {Metric::kUtilisation, "utilisation", "utilisation", "", Better::kNeither},
+    {Metric::kRunningMean, "running_mean", "running mean", "sequences", Better::kNeither},
+    {Metric::kQueuePeak, "queue_peak", "queue peak", "requests", Better::kLower},
+    {Metric::kPreemptions, "preemptions", "preemptions", "", Better::kLower},
+    {Metric::kAccelerators, "accelerators_mean", "accelerators", "", Better::kNeither},
+    {Metric::kAcceleratorHours, "accelerator_hours", "accelerator-hours", "h", Better::kLower},
+    {Metric::kGoodputRpsPerAccelerator, "goodput_rps_per_accelerator", "goodput per accelerator",
+     "requests/s", Better::kHigher},
+    {Metric::kCostPerHour, "cost_per_hour", "cost per hour", "", Better::kLower},
+    {Metric::kGoodRequestsPerCost, "good_requests_per_cost", "good requests per cost", "",
+     Better::kHigher},
+    {Metric::kCostPerMillionOutputTokens, "cost_per_million_output_tokens",
+     "cost per million output tokens", "", Better::kLower},
+    {Metric::kArrived, "arrived", "arrived", "requests", Better::kNeither},
+    {Metric::kCounted, "counted", "counted", "requests", Better::kNeither},
+    {Metric::kFinished, "finished", "finished", "requests", Better::kNeither},
+    {Metric::kRefused, "refused", "refused", "requests", Better::kLower},
+    {Metric::kLost, "lost", "lost", "requests", Better::kLower},
+    {Metric::kUnfinished, "unfinished", "unfinished", "requests", Better::kLower},
+    {Metric::kArrivalWindow, "arrival_window_s", "arrival window", "s", Better::kNeither},
+    {Metric::kDuration, "duration_s", "duration", "s", Better::kNeither},
+    {Metric::kDrain, "drain_s", "drain", "s", Better::kLower},
+    {Metric::kServiceMax, "service_s_max", "longest service", "s", Better::kNeither},
+    {Metric::kSaturated, "saturated", "saturated", "", Better::kNeither},
+}};
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < kMetricCount; ++i) {
+    if (static_cast<std::size_t>(kMetrics[i].metric) != i) return false;
+  }
+  return true;
+}
+static_assert(in_order());
+
+}  // namespace
+
+std::span<const MetricInfo> all_metrics() {
+  return kMetrics;
+}
+
+const MetricInfo& info_of(Metric metric) {
+  return kMetrics[static_cast<std::size_t>(metric)];
+}
+
+std::optional<Metric> metric_named(std::string_view name) {
+  for (const MetricInfo& info : kMetrics) {
+    if (info.name == name) return info.metric;
+  }
+  return std::nullopt;
+}
+
+}  // namespace inferscale

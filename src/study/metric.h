@@ -1,0 +1,86 @@
+// The figures of a run that studies compare: one row each, with its name, unit and which way is
+// better.
+//
+// Names are those of summary.json (docs/metrics.md) in one flat spelling: unit, then statistic.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace inferscale {
+
+enum class Metric : std::uint8_t {
+  kTtftMean,
+  kTtftP50,
+  kTtftP90,
+  kTtftP95,
+  kTtftP99,
+  kTpotMean,
+  kTpotP50,
+  kTpotP95,
+  kTpotP99,
+  kItlP95,
+  kItlP99,
+  kE2eMean,
+  kE2eP50,
+  kE2eP90,
+  kE2eP95,
+  kE2eP99,
+  kQueueMean,
+  kQueueP95,
+  kGoodput,  // met SLO / arrivals
+  kGoodputRps,
+  kAttainmentAdmitted,
+  kTtftMet,
+  kItlMet,
+  kE2eMet,  // fractions of the counted requests
+  kOfferedRps,
+  kFinishedRps,
+  kOutputTokensPerSecond,
+  kPrefixHitRate,
+  kKvUsedMean,
+  kKvUsedPeak,
+  kUtilisation,
+  kRunningMean,
+  kQueuePeak,
+  kPreemptions,
+  kAccelerators,  // mean over the run's duration: accelerator-hours / hours
+  kAcceleratorHours,
+  kGoodputRpsPerAccelerator,
+  kCostPerHour,          // mean over the run's duration; none without prices
+  kGoodRequestsPerCost,  // requests that met the SLO for one unit of money
+  kCostPerMillionOutputTokens,
+  kArrived,
+  kCounted,
+  kFinished,
+  kRefused,
+  kLost,
+  kUnfinished,
+  kArrivalWindow,  // seconds from the first to the last arrival
+  kDuration,       // seconds to the last event
+  kDrain,          // seconds from the last arrival to the last event
+  kServiceMax,     // seconds, the longest finish - start of a request
+  kSaturated,      // 1: the backlog grows, 0: it does not; none: undecided
+};
+
+constexpr std::size_t kMetricCount = static_cast<std::size_t>(Metric::kSaturated) + 1;
+
+enum class Better : std::uint8_t { kLower, kHigher, kNeither };
+
+struct MetricInfo {
+  Metric metric;
+  std::string_view name;   // "ttft_ms_p95"
+  std::string_view label;  // "TTFT p95"
+  std::string_view unit;   // "ms"; empty: a fraction or a count
+  Better better;
+};
+
+std::span<const MetricInfo> all_metrics();  // in the order of the enumeration
+const MetricInfo& info_of(Metric metric);
+std::optional<Metric> metric_named(std::string_view name);
+
+}  // namespace inferscale

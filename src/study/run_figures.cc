@@ -1,0 +1,115 @@
+#include "study/run_figures.h"
+
+#include <algorithm>
+
+namespace inferscale {
+namespace {
+
+constexpr double kSecondsPerHour = 3600;
+
+void set_counts(const RunSummary& summary, RunFigures& figures) {
+  const auto set = [&](Metric metric, std::int64_t count) {
+    figures.set(metric, static_cast<double>(count));
+  };
+  set(Metric::kArrived, summary.arrived);
+  set(Metric::kCounted, summary.counted);
+  set(Metric::kFinished, summary.finished);
+  set(Metric::kRefused, summary.refused);
+  set(Metric::kLost, summary.lost);
+  set(Metric::kUnfinished, summary.unfinished);
+  set(Metric::kPreemptions, summary.preemptions);
+  set(Metric::kQueuePeak, summary.queue_peak);
+}
+
+// No request, no latency: figures of an empty population are nothing, not zero.
+void set_latencies(const RunSummary& summary, RunFigures& figures) {
+  const auto set = [&](const PopulationSummary& of, Metric metric, double value) {
+    if (of.count > 0) figures.set(metric, value);
+  };
+  const PopulationSummary& ttft = summary.ttft_ms;
+  set(ttft, Metric::kTtftMean, ttft.mean);
+  set(ttft, Metric::kTtftP50, ttft.p50);
+  set(ttft, Metric::kTtftP90, ttft.p90);
+  set(ttft, Metric::kTtftP95, ttft.p95);
+  set(ttft, Metric::kTtftP99, ttft.p99);
+  const PopulationSummary& tpot = summary.tpot_ms;
+  set(tpot, Metric::kTpotMean, tpot.mean);
+  set(tpot, Metric::kTpotP50, tpot.p50);
+  set(tpot, Metric::kTpotP95, tpot.p95);
+  set(tpot, Metric::kTpotP99, tpot.p99);
+  const PopulationSummary& itl = summary.itl_ms;
+  set(itl, Metric::kItlP95, itl.p95);
+  set(itl, Metric::kItlP99, itl.p99);
+  const PopulationSummary& e2e = summary.e2e_ms;
+  set(e2e, Metric::kE2eMean, e2e.mean);
+  set(e2e, Metric::kE2eP50, e2e.p50);
+  set(e2e, Metric::kE2eP90, e2e.p90);
+  set(e2e, Metric::kE2eP95, e2e.p95);
+  set(e2e, Metric::kE2eP99, e2e.p99);
+  const PopulationSummary& queue = summary.queue_ms;
+  set(queue, Metric::kQueueMean, queue.mean);
+  set(queue, Metric::kQueueP95, queue.p95);
+}
+
+void set_slo(const RunSummary& summary, const Slo& slo, RunFigures& figures) {
+  if (!summary.has_slo || summary.counted == 0) return;
+  const auto share = [&](std::int64_t met) {
+    return static_cast<double>(met) / static_cast<double>(summary.counted);
+  };
+  figures.set(Metric::kGoodput, summary.goodput);
+  figures.set(Metric::kGoodputRps, summary.goodput_rps);
+  if (summary.admitted > 0) figures.set(Metric::kAttainmentAdmitted, summary.attainment_admitted);
+  if (slo.ttft) figures.set(Metric::kTtftMet, share(summary.ttft_met));
+  if (slo.itl) figures.set(Metric::kItlMet, share(summary.itl_met));
+  if (slo.e2e) figures.set(Metric::kE2eMet, share(summary.e2e_met));
+}
+
+void set_rates(const RunSummary& summary, RunFigures& figures) {
+  figures.set(Metric::kOfferedRps, summary.offered_rps);
+  figures.set(Metric::kFinishedRps, summary.finished_rps);
+  figures.set(Metric::kOutputTokensPerSecond, summary.output_tokens_per_s);
+  figures.set(Metric::kPrefixHitRate, summary.prefix_hit_rate);
+  figures.set(Metric::kKvUsedMean, summary.kv_used_mean);
+  figures.set(Metric::kKvUsedPeak, summary.kv_used_peak);
+  figures.set(Metric::kUtilisation, summary.utilisation);
+  figures.set(Metric::kRunningMean, summary.running_mean);
+  figures.set(Metric::kArrivalWindow, summary.arrival_window_s);
+  figures.set(Metric::kDuration, summary.duration_s);
+  figures.set(Metric::kDrain, summary.drain_s);
+  const std::optional<bool> steady = summary.steady();
+  if (steady) figures.set(Metric::kSaturated, *steady ? 0 : 1);
+}
+
+void set_efficiency(const RunSummary& summary, RunFigures& figures) {
+  figures.set(Metric::kAcceleratorHours, summary.accelerator_hours);
+  if (summary.duration_s <= 0) return;
+  const double accelerators = summary.accelerator_hours * kSecondsPerHour / summary.duration_s;
+  figures.set(Metric::kAccelerators, accelerators);
+  if (summary.has_slo && summary.counted > 0 && accelerators > 0) {
+    figures.set(Metric::kGoodputRpsPerAccelerator, summary.goodput_rps / accelerators);
+  }
+}
+
+double longest_service_s(std::span<const Outcome> outcomes) {
+  Duration longest;
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.finished()) longest = std::max(longest, outcome.finish - outcome.start);
+  }
+  return longest.seconds();
+}
+
+}  // namespace
+
+RunFigures figures_of(const PreparedRun& run, const SimulationResult& result) {
+  const RunSummary summary = summarize_run(result.outcomes, *result.gaps, facts_of(run, result));
+  RunFigures figures;
+  set_counts(summary, figures);
+  set_latencies(summary, figures);
+  set_slo(summary, run.config.slo, figures);
+  set_rates(summary, figures);
+  set_efficiency(summary, figures);
+  figures.set(Metric::kServiceMax, longest_service_s(result.outcomes));
+  return figures;
+}
+
+}  // namespace inferscale

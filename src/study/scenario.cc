@@ -1,0 +1,71 @@
+#include "study/scenario.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/config_json.h"
+#include "base/number_text.h"
+#include "base/random.h"
+
+namespace inferscale {
+namespace {
+
+constexpr std::array<std::string_view, 5> kNotOfFigures = {"name", "seed", "repeats", "study",
+                                                           "output"};
+
+std::uint64_t fingerprint_of(const PreparedRun& run) {
+  std::string text;
+  for (const ConfigNode::Entry& entry : run.effective.entries()) {
+    const bool counts =
+        std::find(kNotOfFigures.begin(), kNotOfFigures.end(), entry.key) == kNotOfFigures.end();
+    if (counts) text += entry.key + ":" + to_json_text(entry.value) + "\n";
+  }
+  // A config.json or a trace may change while its name stays.
+  const ModelSpec& model = run.config.deployment.model;
+  text += std::to_string(model.total_parameters()) + " " +
+          std::to_string(model.kv_elements_per_token()) + " " + std::to_string(model.max_context) +
+          " " + number_text(model.native_weight_bits);
+  if (run.trace) {
+    text += " " + std::to_string(run.trace->crc32) + " " + std::to_string(run.trace->rows());
+  }
+  return stable_hash(text);
+}
+
+void scale_times(const ModelScales& scales, DeploymentConfig& config) {
+  config.latency.scales.prefill *= scales.prefill;
+  config.latency.scales.decode *= scales.decode;
+}
+
+}  // namespace
+
+Result<Scenario> Scenario::make(ConfigNode tree, RunInputs inputs, std::string label) {
+  Result<PreparedRun> base = prepare_run(tree, inputs, {}, label);
+  if (!base) return std::unexpected(base.error());
+  Scenario scenario;
+  scenario.label_ = std::move(label);
+  scenario.tree_ = std::move(tree);
+  scenario.inputs_ = std::move(inputs);
+  scenario.base_ = std::move(*base);
+  scenario.fingerprint_ = fingerprint_of(scenario.base_);
+  return scenario;
+}
+
+Result<PreparedRun> Scenario::prepare(const RunRequest& request) const {
+  ConfigNode tree = tree_;
+  for (const Setting& setting : request.settings) {
+    const Result<void> set = tree.set_path(setting.key, setting.value);
+    if (!set) return std::unexpected(set.error());
+  }
+  const Result<void> seeded =
+      tree.set_path("seed", ConfigNode::scalar(std::to_string(request.seed), false, {}));
+  if (!seeded) return std::unexpected(seeded.error());
+  const auto scale = [&](RunConfig& config) {
+    if (request.scales == ModelScales{}) return;
+    scale_times(request.scales, config.deployment);
+    for (GroupConfig& group : config.fleet.groups) scale_times(request.scales, group.deployment);
+    if (config.fleet.split) config.fleet.split->link.scale *= request.scales.transfer;
+  };
+  return prepare_run(tree, inputs_, scale, label_);
+}
+
+}  // namespace inferscale

@@ -1,0 +1,44 @@
+// A configuration from which a study makes its runs: the tree as it was given, read once to see
+// that it is right, and read anew with each run's changes.
+//
+// Safe to be used by many threads at once. Copies are not made: a study holds its scenarios in one
+// place and refers to them by index.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "study/prepared_run.h"
+#include "study/run_request.h"
+
+namespace inferscale {
+
+class Scenario {
+ public:
+  // `label`: what people call it, a file's name. Errors are those of reading the tree as it is.
+  static Result<Scenario> make(ConfigNode tree, RunInputs inputs, std::string label);
+
+  const std::string& label() const { return label_; }
+  const PreparedRun& base() const { return base_; }  // as the tree has it
+
+  // The run that `request` asks for. Errors: a key or value that is not right, a deployment that
+  // does not fit its memory.
+  Result<PreparedRun> prepare(const RunRequest& request) const;
+
+  // A hash of everything that the figures of this scenario's runs follow from: the configuration
+  // with its defaults (but not its name, seed, repeats, study or output), the model's shape, the
+  // trace's rows. Two scenarios with the same fingerprint give the same figures for a request.
+  std::uint64_t fingerprint() const { return fingerprint_; }
+
+ private:
+  Scenario() = default;
+
+  std::string label_;
+  ConfigNode tree_;
+  RunInputs inputs_;
+  PreparedRun base_;
+  std::uint64_t fingerprint_ = 0;
+};
+
+}  // namespace inferscale
