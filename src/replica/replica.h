@@ -100,6 +100,13 @@ struct ReplicaLoad {
   TokenCount tokens_in_flight = 0;
 };
 
+// A lower bound of a load's tokens_in_flight while nothing is done to the replica.
+struct TokenFloor {
+  TokenCount tokens = 0;
+  Instant until = Instant::never();  // from this instant on there may be fewer
+  bool is_exact = false;             // until then there are just as many
+};
+
 // Sums over the time simulated so far.
 struct ReplicaUsage {
   double busy_ns = 0;      // some step was running
@@ -144,6 +151,11 @@ class Replica {
   virtual std::vector<Request> fail(Instant now) = 0;
   // The state at `now`, from the last wake-up to next_wake() (excluded).
   virtual ReplicaLoad load_at(Instant now) const = 0;
+  // A bound from `now` on that is not below the middle between what load_at(now) counts and
+  // `level`; exact where that counts no more than `level`. (Between calls tokens in flight only get
+  // fewer, held blocks only get more, waiting and running sequences stay as many.) REQUIRES: as
+  // load_at().
+  virtual TokenFloor token_floor(Instant now, TokenCount level) const = 0;
   // Sums up to the last wake-up.
   virtual const ReplicaUsage& usage() const = 0;
   // Records those still waiting or running as unfinished. The replica is not used afterwards.

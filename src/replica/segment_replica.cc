@@ -259,22 +259,42 @@ std::int64_t SegmentReplica::steps_ended_by(Instant now) const {
   return step_ending_at(now + Duration::nanos(1), planned_steps_) - 1;
 }
 
+TokenCount SegmentReplica::tokens_in_flight() const {
+  TokenCount tokens = waiting_.tokens() + transferring_tokens_ + group_.requested_left();
+  for (const Slot slot : partials_) {
+    const Sequence& sequence = batch_[slot].sequence;
+    tokens += sequence.target() - sequence.computed + sequence.requested_left();
+  }
+  return tokens;
+}
+
 ReplicaLoad SegmentReplica::load_at(Instant now) const {
-  const std::int64_t ended = steps_ended_by(now);
-  ReplicaLoad load{
-      .queue_depth = waiting_.size(),
-      .running = running(),
-      .kv_blocks_held = blocks_.held(),
-      .tokens_in_flight = waiting_.tokens() + transferring_tokens_ + group_.requested_left()};
+  ReplicaLoad load{.queue_depth = waiting_.size(),
+                   .running = running(),
+                   .kv_blocks_held = blocks_.held(),
+                   .tokens_in_flight = tokens_in_flight()};
   if (decodes_ && phase_ == Phase::kStep) {
+    const std::int64_t ended = steps_ended_by(now);
     load.kv_blocks_held += blocks_.needed_for(ended + 1);
     load.tokens_in_flight -= group_.size() * ended;
   }
-  for (const Slot slot : partials_) {
-    const Sequence& sequence = batch_[slot].sequence;
-    load.tokens_in_flight += sequence.target() - sequence.computed + sequence.requested_left();
-  }
   return load;
+}
+
+// A step takes one token of each decoding sequence, whatever its number, so the k-th further step
+// takes tokens in flight from T to T - k size. Chunks count when their step ends, at the wake-up.
+TokenFloor SegmentReplica::token_floor(Instant now, TokenCount level) const {
+  TokenCount tokens = tokens_in_flight();
+  if (!decodes_ || phase_ != Phase::kStep) return {.tokens = tokens, .is_exact = true};
+  const std::int64_t ended = steps_ended_by(now);
+  tokens -= group_.size() * ended;
+  const TokenCount slack = tokens > level ? (tokens - level) / 2 : 0;
+  const std::int64_t more = std::min(slack / group_.size(), planned_steps_ - 1 - ended);
+  const std::int64_t next = ended + more + 1;
+  return {
+      .tokens = tokens - group_.size() * more,
+      .until = next < planned_steps_ ? segment_.time_after(taken_steps_ + next) : Instant::never(),
+      .is_exact = more == 0};
 }
 
 std::unique_ptr<Replica> make_segment_replica(const ReplicaOptions& options,

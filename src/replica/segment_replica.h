@@ -47,6 +47,7 @@ class SegmentReplica final : public Replica {
   void release(std::uint32_t ticket, Instant now) override;
   std::vector<Request> fail(Instant now) override;
   ReplicaLoad load_at(Instant now) const override;
+  TokenFloor token_floor(Instant now, TokenCount level) const override;
   const ReplicaUsage& usage() const override { return usage_; }
   void flush() override;
   const char* broken_invariant() const override;
@@ -99,6 +100,8 @@ class SegmentReplica final : public Replica {
   void account_idle(Instant to);
   // The first step of the jump under way that ends at or after `at`, at most `limit`.
   std::int64_t step_ending_at(Instant at, std::int64_t limit) const;
+  // Tokens in flight at the last boundary, with what has come since.
+  TokenCount tokens_in_flight() const;
   // The decode steps of the jump under way that have ended by `now`.
   std::int64_t steps_ended_by(Instant now) const;
   // `steps` decode steps of the jump under way have ended.

@@ -41,6 +41,7 @@ class StepwiseReplica final : public Replica {
   void release(std::uint32_t ticket, Instant now) override;
   std::vector<Request> fail(Instant now) override;
   ReplicaLoad load_at(Instant now) const override;
+  TokenFloor token_floor(Instant now, TokenCount slack) const override;
   const ReplicaUsage& usage() const override { return state_.usage; }
   void flush() override;
   const char* broken_invariant() const override;
@@ -358,6 +359,11 @@ ReplicaLoad StepwiseReplica::load_at(Instant) const {
     }
   }
   return load;
+}
+
+// Between wake-ups nothing changes.
+TokenFloor StepwiseReplica::token_floor(Instant now, TokenCount) const {
+  return {.tokens = load_at(now).tokens_in_flight, .is_exact = true};
 }
 
 void StepwiseReplica::flush() {

@@ -141,6 +141,22 @@ void ReplicaBooks::forget(std::uint32_t replica) {
   rank(replica);
 }
 
+std::optional<std::uint32_t> ReplicaBooks::least() {
+  std::optional<std::uint32_t> best = tournament_.best();
+  if (source_ == nullptr) return best;
+  while (best && source_->see(*best)) best = tournament_.best();
+  return best;
+}
+
+TokenCount ReplicaBooks::tokens_at_least_load(std::uint32_t replica) const {
+  const std::optional<std::uint32_t> best = tournament_.best();
+  if (!best) return 0;
+  const double least = tournament_.key(*best).load;
+  const ReplicaTraits& traits = entries_[replica].traits;
+  return static_cast<TokenCount>(options_.measure == LoadMeasure::kWait ? least / traits.token_ns
+                                                                        : least * traits.weight);
+}
+
 double ReplicaBooks::requests(const Entry& entry) const {
   const ReplicaSignals& reading = entry.reading;
   if (!reading.queue_depth || !reading.running)

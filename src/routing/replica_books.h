@@ -20,6 +20,11 @@
 // equal share of the reading, tokens_in_flight / (queue_depth + running). Growth by generated
 // tokens is left to the next reading.
 //
+// With a source of readings (load_source.h) an observed reading may stand for a lower bound of the
+// load, and the present one is asked for where it matters. least() asks for the present load of the
+// one that is least so far until that is a present load: everybody else's load is at least what he
+// was compared by, so nobody else is better.
+//
 // The kv measure of a replica whose reading is unknown or whose kv_cache_tokens are unknown is not
 // guessed: an unknown reading is computed from the prompts in flight where kv_cache_tokens is
 // known, else the replica comes behind all others (by its requests over weight); a known reading
@@ -36,6 +41,7 @@
 #include "core/request.h"
 #include "routing/available_set.h"
 #include "routing/in_flight.h"
+#include "routing/load_source.h"
 #include "routing/load_tournament.h"
 #include "routing/replica_signals.h"
 
@@ -66,15 +72,25 @@ class ReplicaBooks {
   std::uint32_t replicas() const { return static_cast<std::uint32_t>(entries_.size()); }
   const AvailableSet& available() const { return available_; }
   const ReplicaTraits& traits(std::uint32_t replica) const { return entries_[replica].traits; }
+  // Present readings come from `source`, which outlives the books.
+  void ask(LoadSource& source) { source_ = &source; }
   // What replicas are compared by.
-  LoadKey key(std::uint32_t replica) const {
+  LoadKey key(std::uint32_t replica) {
+    if (source_ != nullptr) source_->see(replica);
+    return key_bound(replica);
+  }
+  // The same, without asking for the present load: with a source, it may be less.
+  LoadKey key_bound(std::uint32_t replica) const {
     return options_.ranked && available_.contains(replica) ? tournament_.key(replica)
                                                            : computed_key(replica);
   }
   // Whether `a` is to be preferred to `b`.
-  bool prefers(std::uint32_t a, std::uint32_t b) const { return is_better(key(a), a, key(b), b); }
+  bool prefers(std::uint32_t a, std::uint32_t b) { return is_better(key(a), a, key(b), b); }
   // The available replica with the least load. REQUIRES: options.ranked.
-  std::optional<std::uint32_t> least() const { return tournament_.best(); }
+  std::optional<std::uint32_t> least();
+  // With how many tokens in flight the replica's load would be the least one, going by bounds.
+  // REQUIRES: options.ranked, loads are made of tokens.
+  TokenCount tokens_at_least_load(std::uint32_t replica) const;
 
  private:
   // Requests and their tokens: sums, or changes to a reading.
@@ -112,6 +128,7 @@ class ReplicaBooks {
   std::optional<double> kv_fraction(const Entry& entry) const;
 
   BooksOptions options_;
+  LoadSource* source_ = nullptr;  // null: readings come by themselves
   std::vector<Entry> entries_;
   std::vector<std::deque<Event>> events_;  // of each replica, where readings have an age
   AvailableSet available_;

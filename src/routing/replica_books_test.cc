@@ -28,7 +28,7 @@ ReplicaSignals queue_reading(Instant observed_at, std::int64_t queue_depth, std:
   return {.observed_at = observed_at, .queue_depth = queue_depth, .running = running};
 }
 
-double load(const ReplicaBooks& books) {
+double load(ReplicaBooks& books) {
   return books.key(0).load;
 }
 

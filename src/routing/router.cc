@@ -82,7 +82,7 @@ void Router::observe(std::uint32_t replica, const ReplicaSignals& signals) {
   books_.observe(replica, signals);
 }
 
-std::optional<std::uint32_t> Router::choose(const Request& request) const {
+std::optional<std::uint32_t> Router::choose(const Request& request) {
   return policy_->choose(books_, request);
 }
 
@@ -100,7 +100,7 @@ void Router::forget(std::uint32_t replica) {
   policy_->forgotten(replica);
 }
 
-std::vector<RouteScore> Router::explain(const Request& request, std::size_t most) const {
+std::vector<RouteScore> Router::explain(const Request& request, std::size_t most) {
   return policy_->explain(books_, request, most);
 }
 

@@ -6,7 +6,7 @@
 // and the books behind them are one step.
 //
 //   owner                                    router
-//   choose(request)                          looks, and changes nothing
+//   choose(request)                          looks, and changes nothing but what it has read
 //   dispatched(replica, request, now)        books it; only this moves cursors, homes and indexes
 //   observe(replica, signals)                a reading came in, possibly of an earlier instant
 //   finished(replica, request.id, now)       it ended there: finished, refused, lost, handed over
@@ -38,6 +38,7 @@
 
 #include "base/time.h"
 #include "core/request.h"
+#include "routing/load_source.h"
 #include "routing/replica_books.h"
 #include "routing/replica_signals.h"
 #include "routing/router_options.h"
@@ -62,11 +63,13 @@ class Router {
   // A further replica, available at once; its index is the number of those before it.
   std::uint32_t add_replica(const ReplicaTraits& traits);
   void set_available(std::uint32_t replica, bool available);
+  // Choosing and explaining ask `source` for present readings from now on; it outlives the router.
+  void ask(LoadSource& source) { books_.ask(source); }
   // REQUIRES: readings of a replica come in the order in which they were observed, and none from
   // before it was forgotten.
   void observe(std::uint32_t replica, const ReplicaSignals& signals);
   // Nothing when no replica is available.
-  std::optional<std::uint32_t> choose(const Request& request) const;
+  std::optional<std::uint32_t> choose(const Request& request);
   // Its tokens are counted as given: the owner of a pool that only prefills sets max_tokens to 0.
   // REQUIRES: the request is not in flight already; `now` does not fall from call to call.
   void dispatched(std::uint32_t replica, const Request& request, Instant now);
@@ -77,8 +80,13 @@ class Router {
 
   // For a decision trace: what choose() would return now, first, and then up to `most` - 1 others
   // in order of preference, as far as the policy looks at others. Takes linear time.
-  std::vector<RouteScore> explain(const Request& request, std::size_t most) const;
+  std::vector<RouteScore> explain(const Request& request, std::size_t most);
   std::string_view score_meaning() const;
+
+  // For a source of readings: see ReplicaBooks.
+  TokenCount tokens_at_least_load(std::uint32_t replica) const {
+    return books_.tokens_at_least_load(replica);
+  }
 
   std::uint32_t replicas() const { return books_.replicas(); }
   std::uint32_t available() const { return books_.available().count(); }

@@ -31,14 +31,14 @@ class RoutingPolicy {
   virtual ~RoutingPolicy() = default;
 
   // One of the available replicas; nothing when there is none.
-  virtual std::optional<std::uint32_t> choose(const ReplicaBooks& books,
+  virtual std::optional<std::uint32_t> choose(ReplicaBooks& books,
                                               const Request& request) const = 0;
   // The request went to `replica`, whoever chose it.
   virtual void dispatched(std::uint32_t replica, const Request& request) = 0;
   virtual void replica_added(std::uint32_t replica, const ReplicaTraits& traits) = 0;
   // The cache of the replica is empty again.
   virtual void forgotten(std::uint32_t replica) = 0;
-  virtual std::vector<RouteScore> explain(const ReplicaBooks& books, const Request& request,
+  virtual std::vector<RouteScore> explain(ReplicaBooks& books, const Request& request,
                                           std::size_t most) const = 0;
   virtual std::string_view score_meaning() const = 0;
 };

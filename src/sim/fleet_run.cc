@@ -90,8 +90,8 @@ void FleetRun::add_group(std::uint32_t group, std::uint32_t most) {
 }
 
 void FleetRun::make_pools() {
-  std::vector<Pool::Member> front;
-  std::vector<Pool::Member> decode;
+  std::vector<PoolMember> front;
+  std::vector<PoolMember> decode;
   std::vector<ReplicaOptions> options;
   for (const Member& member : members_) {
     const GroupOptions& group = fleet_.groups[member.group];

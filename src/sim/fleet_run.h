@@ -61,7 +61,7 @@ class FleetRun final : public ReplicaSink {
   void arrive();
   // To a replica, or to the door when none is available.
   void dispatch(const Request& request, Instant now);
-  void tell_choice(const Pool& pool, const Request& request, Instant now) const;
+  void tell_choice(Pool& pool, const Request& request, Instant now) const;
   void send(std::uint32_t index, const Request& request, Instant now);
   // After anything was done to the replica at `now`.
   void touched(std::uint32_t index, Instant now);

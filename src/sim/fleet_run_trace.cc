@@ -4,7 +4,7 @@
 
 namespace inferscale {
 
-void FleetRun::tell_choice(const Pool& pool, const Request& request, Instant now) const {
+void FleetRun::tell_choice(Pool& pool, const Request& request, Instant now) const {
   constexpr std::size_t kMostChoices = 4;  // the chosen one and the next best
   std::vector<RouteReport::Choice> choices;
   for (const RouteScore& one : pool.explain(request, kMostChoices)) {

@@ -3,8 +3,9 @@
 // A pool that can only ever be one rank has no router: there is nothing to choose. With a staleness
 // of s the loads are read at the instants 0, s, 2 s, ...: after all that happens at such an
 // instant, so who comes at that very instant is still routed by the reading before. With s = 0 a
-// replica is read whenever something happens at it; between its events a reading stays as it is.
-// Only what the policy looks at is read.
+// choice is made by the state just before its instant (present_readings.h): steps that end at it
+// have not ended yet, whether or not they are events of their own (a segment's are not); what was
+// dispatched at it counts. Only what the policy looks at is read.
 
 #pragma once
 
@@ -14,31 +15,27 @@
 #include <span>
 #include <vector>
 
-#include "replica/replica.h"
 #include "routing/router.h"
+#include "sim/pool_member.h"
+#include "sim/present_readings.h"
 
 namespace inferscale {
 
 class Pool {
  public:
-  struct Member {
-    const Replica* replica;
-    BlockCount kv_blocks;
-    ReplicaTraits traits;
-  };
   // `begin`: the fleet index of the first. `changes`: members may become unavailable.
-  Pool(const RouterOptions& options, std::uint32_t begin, std::vector<Member> members, bool changes,
-       std::uint64_t seed);
+  Pool(const RouterOptions& options, std::uint32_t begin, std::vector<PoolMember> members,
+       bool changes, std::uint64_t seed);
 
   // Everything below goes by fleet index.
   std::optional<std::uint32_t> choose(const Request& request, Instant now) {
     if (!router_) return begin_;
-    if (sees_present_) see_present(now);
+    if (present_) present_->begin_choice(now);
     const std::optional<std::uint32_t> chosen = router_->choose(request);
     return chosen ? std::optional(begin_ + *chosen) : std::nullopt;
   }
-  // For a decision trace, as Router::explain(); its replicas count from begin().
-  std::vector<RouteScore> explain(const Request& request, std::size_t most) const;
+  // For a decision trace, after choose(), as Router::explain(); its replicas count from begin().
+  std::vector<RouteScore> explain(const Request& request, std::size_t most);
   std::string_view score_meaning() const {
     return router_ ? router_->score_meaning() : "the only replica";
   }
@@ -51,11 +48,18 @@ class Pool {
   // REQUIRES: the pool changes, as for restarted().
   void set_available(std::uint32_t index, bool available);
   // It lost its cache; nothing is in flight there.
-  void restarted(std::uint32_t index) { router_->forget(index - begin_); }
+  void restarted(std::uint32_t index) {
+    router_->forget(index - begin_);
+    if (present_) present_->forgotten(index - begin_);
+  }
 
   // Something happened at the replica.
   void touched(std::uint32_t index) {
-    if (reads_) note(index - begin_);
+    if (present_) {
+      present_->touched(index - begin_);
+    } else if (reads_) {
+      note(index - begin_);
+    }
   }
   // Before the events at `now`: reads what was due before.
   void read_until(Instant now) {
@@ -70,19 +74,15 @@ class Pool {
  private:
   void note(std::uint32_t member);
   void read_due(Instant now);
-  void see_present(Instant now);
-  // The state at `at`, which the router is told at `told`.
-  void read(std::uint32_t member, Instant at, Instant told);
+  void read(std::uint32_t member, Instant at);
   bool moves(std::uint32_t member) const;
-  void forget_changes();
 
   std::uint32_t begin_;
-  std::vector<Member> members_;
+  std::vector<PoolMember> members_;
   std::unique_ptr<Router> router_;
   NeededSignals needed_;
   bool reads_ = false;
-  bool sees_present_ = false;  // it reads, and readings are never old
-  Instant seen_ = Instant::never();
+  std::unique_ptr<PresentReadings> present_;  // where it reads, and readings are never old
   Duration staleness_;
   Instant next_reading_ = Instant::never();
   std::vector<std::uint8_t> changed_;  // by member, since the last reading

@@ -70,6 +70,7 @@ class Owner {
   }
   Instant next_event() const;
   void take_looks(Instant before);
+  void check_floors(std::size_t from, std::size_t to);
   void step();
   void arrive(Request request);
   void fail(const Failure& failure);
@@ -173,7 +174,35 @@ Instant Owner::next_event() const {
   return next;
 }
 
+// Of the looks between two events, numbers `from` to `to`: what an earlier one promises of a later.
+void Owner::check_floors(std::size_t from, std::size_t to) {
+  for (const auto& seat : seats_) {
+    for (std::size_t one = from; one < to; ++one) {
+      const ReplicaLoad load = seat->replica->load_at(look_at_[one]);
+      for (const TokenCount part : {0, 1, 2, 4}) {
+        const TokenCount level = load.tokens_in_flight * part / 4;
+        const TokenFloor floor = seat->replica->token_floor(look_at_[one], level);
+        const bool is_high = 2 * floor.tokens >= load.tokens_in_flight + level;
+        if (!is_high && load.tokens_in_flight > level) break_rule("a floor is too low");
+        if (floor.until <= look_at_[one]) break_rule("a floor does not hold at its own instant");
+        for (std::size_t other = one; other < std::min(to, one + 8); ++other) {
+          const ReplicaLoad then = seat->replica->load_at(look_at_[other]);
+          if (then.kv_blocks_held < load.kv_blocks_held) break_rule("blocks get fewer in a jump");
+          if (look_at_[other] >= floor.until) break;
+          if (then.tokens_in_flight < floor.tokens) break_rule("tokens fall below their floor");
+          if (floor.is_exact && then.tokens_in_flight != floor.tokens) {
+            break_rule("an exact floor is none");
+          }
+        }
+      }
+    }
+  }
+}
+
 void Owner::take_looks(Instant before) {
+  std::size_t last = look_;
+  while (last < look_at_.size() && look_at_[last] < before) ++last;
+  check_floors(look_, last);
   for (; look_ < look_at_.size() && look_at_[look_] < before; ++look_) {
     for (const auto& seat : seats_) run_.loads.push_back(seat->replica->load_at(look_at_[look_]));
   }

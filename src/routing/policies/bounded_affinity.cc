@@ -22,8 +22,7 @@ class BoundedAffinity final : public RoutingPolicy {
       : slack_ns_(static_cast<double>(options.affinity_slack.ns())),
         homes_(options.most_sessions) {}
 
-  std::optional<std::uint32_t> choose(const ReplicaBooks& books,
-                                      const Request& request) const override {
+  std::optional<std::uint32_t> choose(ReplicaBooks& books, const Request& request) const override {
     const std::optional<std::uint32_t> least = books.least();
     const std::optional<std::uint32_t> home = open_home(books, request);
     if (!home) return least;
@@ -36,7 +35,7 @@ class BoundedAffinity final : public RoutingPolicy {
   void replica_added(std::uint32_t, const ReplicaTraits&) override { homes_.replica_added(); }
   void forgotten(std::uint32_t replica) override { homes_.forgotten(replica); }
 
-  std::vector<RouteScore> explain(const ReplicaBooks& books, const Request& request,
+  std::vector<RouteScore> explain(ReplicaBooks& books, const Request& request,
                                   std::size_t most) const override {
     return chosen_and_least_loaded(books, choose(books, request), open_home(books, request), most);
   }
@@ -45,7 +44,7 @@ class BoundedAffinity final : public RoutingPolicy {
   }
 
  private:
-  std::optional<std::uint32_t> open_home(const ReplicaBooks& books, const Request& request) const {
+  std::optional<std::uint32_t> open_home(ReplicaBooks& books, const Request& request) const {
     const std::optional<SessionHome> home = homes_.find(request);
     if (!home || !home->has_cache || !books.available().contains(home->replica)) {
       return std::nullopt;

@@ -11,14 +11,14 @@ class Least final : public RoutingPolicy {
  public:
   explicit Least(std::string_view meaning) : meaning_(meaning) {}
 
-  std::optional<std::uint32_t> choose(const ReplicaBooks& books, const Request&) const override {
+  std::optional<std::uint32_t> choose(ReplicaBooks& books, const Request&) const override {
     return books.least();
   }
   void dispatched(std::uint32_t, const Request&) override {}
   void replica_added(std::uint32_t, const ReplicaTraits&) override {}
   void forgotten(std::uint32_t) override {}
 
-  std::vector<RouteScore> explain(const ReplicaBooks& books, const Request&,
+  std::vector<RouteScore> explain(ReplicaBooks& books, const Request&,
                                   std::size_t most) const override {
     return least_loaded(books, most);
   }

@@ -15,8 +15,7 @@ class PowerOfTwo final : public RoutingPolicy {
  public:
   explicit PowerOfTwo(std::uint64_t seed) : key_(draw_key(seed)) {}
 
-  std::optional<std::uint32_t> choose(const ReplicaBooks& books,
-                                      const Request& request) const override {
+  std::optional<std::uint32_t> choose(ReplicaBooks& books, const Request& request) const override {
     if (books.available().count() == 0) return std::nullopt;
     return drawn(books, request).first;
   }
@@ -24,7 +23,7 @@ class PowerOfTwo final : public RoutingPolicy {
   void replica_added(std::uint32_t, const ReplicaTraits&) override {}
   void forgotten(std::uint32_t) override {}
 
-  std::vector<RouteScore> explain(const ReplicaBooks& books, const Request& request,
+  std::vector<RouteScore> explain(ReplicaBooks& books, const Request& request,
                                   std::size_t most) const override {
     if (books.available().count() == 0 || most == 0) return {};
     const auto [better, other] = drawn(books, request);
@@ -39,8 +38,7 @@ class PowerOfTwo final : public RoutingPolicy {
  private:
   // The better of the two and the other; twice the same where there is only one.
   // REQUIRES: some replica is available.
-  std::pair<std::uint32_t, std::uint32_t> drawn(const ReplicaBooks& books,
-                                                const Request& request) const {
+  std::pair<std::uint32_t, std::uint32_t> drawn(ReplicaBooks& books, const Request& request) const {
     const AvailableSet& available = books.available();
     if (available.count() == 1) return {available.at(0), available.at(0)};
     RequestDraws draws(key_, request.id);

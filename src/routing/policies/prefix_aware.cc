@@ -32,8 +32,7 @@ class PrefixAware final : public RoutingPolicy {
   explicit PrefixAware(const RouterOptions& options)
       : weight_(options.prefix_weight), index_tokens_(options.index_tokens) {}
 
-  std::optional<std::uint32_t> choose(const ReplicaBooks& books,
-                                      const Request& request) const override {
+  std::optional<std::uint32_t> choose(ReplicaBooks& books, const Request& request) const override {
     const std::optional<std::uint32_t> least = books.least();
     const std::uint32_t held = least ? index_.pieces_held(request) : 0;
     if (held == 0) return least;
@@ -62,7 +61,7 @@ class PrefixAware final : public RoutingPolicy {
   }
   void forgotten(std::uint32_t replica) override { index_.forget(replica); }
 
-  std::vector<RouteScore> explain(const ReplicaBooks& books, const Request& request,
+  std::vector<RouteScore> explain(ReplicaBooks& books, const Request& request,
                                   std::size_t most) const override {
     const std::optional<std::uint32_t> chosen = choose(books, request);
     if (!chosen) return {};
@@ -95,18 +94,20 @@ class PrefixAware final : public RoutingPolicy {
   double computing(const Request& request, TokenCount matched) const {
     return weight_ * static_cast<double>(request.prompt_tokens - matched);
   }
-  Candidate candidate(const ReplicaBooks& books, const Request& request,
-                      std::uint32_t replica) const {
+  Candidate candidate(ReplicaBooks& books, const Request& request, std::uint32_t replica) const {
     const TokenCount matched = tokens_of(request, index_.pieces_held(replica, request));
     return {replica, matched, books.key(replica).load + computing(request, matched)};
   }
-  static bool is_cheaper(const ReplicaBooks& books, const Candidate& a, const Candidate& b) {
+  static bool is_cheaper(ReplicaBooks& books, const Candidate& a, const Candidate& b) {
     return a.cost != b.cost ? a.cost < b.cost : books.prefers(a.replica, b.replica);
   }
-  void consider(const ReplicaBooks& books, const Request& request,
-                const PrefixIndex::Holders& holders, TokenCount matched, Candidate& best) const {
+  void consider(ReplicaBooks& books, const Request& request, const PrefixIndex::Holders& holders,
+                TokenCount matched, Candidate& best) const {
     for (const std::uint32_t replica : holders.listed) {
       if (!books.available().contains(replica)) continue;
+      // Who can't win by the least that its load may be need not be looked at.
+      const double known = books.key_bound(replica).load + computing(request, matched);
+      if (known > best.cost) continue;
       const double cost = books.key(replica).load + computing(request, matched);
       const Candidate other{.replica = replica, .matched = matched, .cost = cost};
       if (is_cheaper(books, other, best)) best = other;

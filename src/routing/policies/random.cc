@@ -10,8 +10,7 @@ class Random final : public RoutingPolicy {
  public:
   explicit Random(std::uint64_t seed) : key_(draw_key(seed)) {}
 
-  std::optional<std::uint32_t> choose(const ReplicaBooks& books,
-                                      const Request& request) const override {
+  std::optional<std::uint32_t> choose(ReplicaBooks& books, const Request& request) const override {
     const AvailableSet& available = books.available();
     if (available.count() == 0) return std::nullopt;
     return available.at(RequestDraws(key_, request.id).below(available.count()));
@@ -20,7 +19,7 @@ class Random final : public RoutingPolicy {
   void replica_added(std::uint32_t, const ReplicaTraits&) override {}
   void forgotten(std::uint32_t) override {}
 
-  std::vector<RouteScore> explain(const ReplicaBooks& books, const Request& request,
+  std::vector<RouteScore> explain(ReplicaBooks& books, const Request& request,
                                   std::size_t most) const override {
     const std::optional<std::uint32_t> chosen = choose(books, request);
     if (!chosen || most == 0) return {};

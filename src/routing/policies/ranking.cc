@@ -4,7 +4,7 @@
 
 namespace inferscale {
 
-std::vector<RouteScore> least_loaded(const ReplicaBooks& books, std::size_t most) {
+std::vector<RouteScore> least_loaded(ReplicaBooks& books, std::size_t most) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 0; i < books.available().count(); ++i) {
     order.push_back(books.available().at(i));
@@ -19,7 +19,7 @@ std::vector<RouteScore> least_loaded(const ReplicaBooks& books, std::size_t most
   return scores;
 }
 
-std::vector<RouteScore> chosen_and_least_loaded(const ReplicaBooks& books,
+std::vector<RouteScore> chosen_and_least_loaded(ReplicaBooks& books,
                                                 std::optional<std::uint32_t> chosen,
                                                 std::optional<std::uint32_t> home,
                                                 std::size_t most) {

@@ -13,10 +13,10 @@
 namespace inferscale {
 
 // The `most` least loaded available replicas, the best first, scored by their load.
-std::vector<RouteScore> least_loaded(const ReplicaBooks& books, std::size_t most);
+std::vector<RouteScore> least_loaded(ReplicaBooks& books, std::size_t most);
 
 // The same for the affinities: `chosen` comes first, whatever its load, and the home is marked.
-std::vector<RouteScore> chosen_and_least_loaded(const ReplicaBooks& books,
+std::vector<RouteScore> chosen_and_least_loaded(ReplicaBooks& books,
                                                 std::optional<std::uint32_t> chosen,
                                                 std::optional<std::uint32_t> home,
                                                 std::size_t most);

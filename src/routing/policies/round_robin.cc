@@ -9,7 +9,7 @@ namespace {
 
 class RoundRobin final : public RoutingPolicy {
  public:
-  std::optional<std::uint32_t> choose(const ReplicaBooks& books, const Request&) const override {
+  std::optional<std::uint32_t> choose(ReplicaBooks& books, const Request&) const override {
     const AvailableSet& available = books.available();
     if (available.count() == 0) return std::nullopt;
     return available.at(available.rank(next_) % available.count());
@@ -18,7 +18,7 @@ class RoundRobin final : public RoutingPolicy {
   void replica_added(std::uint32_t, const ReplicaTraits&) override {}
   void forgotten(std::uint32_t) override {}
 
-  std::vector<RouteScore> explain(const ReplicaBooks& books, const Request&,
+  std::vector<RouteScore> explain(ReplicaBooks& books, const Request&,
                                   std::size_t most) const override {
     const AvailableSet& available = books.available();
     std::vector<RouteScore> scores;

@@ -17,8 +17,7 @@ class SessionAffinity final : public RoutingPolicy {
  public:
   explicit SessionAffinity(std::int64_t most_sessions) : homes_(most_sessions) {}
 
-  std::optional<std::uint32_t> choose(const ReplicaBooks& books,
-                                      const Request& request) const override {
+  std::optional<std::uint32_t> choose(ReplicaBooks& books, const Request& request) const override {
     const std::optional<std::uint32_t> home = open_home(books, request);
     return home ? home : books.least();
   }
@@ -28,14 +27,14 @@ class SessionAffinity final : public RoutingPolicy {
   void replica_added(std::uint32_t, const ReplicaTraits&) override { homes_.replica_added(); }
   void forgotten(std::uint32_t replica) override { homes_.forgotten(replica); }
 
-  std::vector<RouteScore> explain(const ReplicaBooks& books, const Request& request,
+  std::vector<RouteScore> explain(ReplicaBooks& books, const Request& request,
                                   std::size_t most) const override {
     return chosen_and_least_loaded(books, choose(books, request), open_home(books, request), most);
   }
   std::string_view score_meaning() const override { return "requests / weight; home goes first"; }
 
  private:
-  std::optional<std::uint32_t> open_home(const ReplicaBooks& books, const Request& request) const {
+  std::optional<std::uint32_t> open_home(ReplicaBooks& books, const Request& request) const {
     const std::optional<SessionHome> home = homes_.find(request);
     if (!home || !books.available().contains(home->replica)) return std::nullopt;
     return home->replica;

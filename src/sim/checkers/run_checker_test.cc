@@ -15,6 +15,9 @@ class LyingReplica final : public Replica {
   Instant next_wake() const override { return next; }
   void wake(Instant) override {}
   ReplicaLoad load_at(Instant) const override { return load; }
+  TokenFloor token_floor(Instant, TokenCount) const override {
+    return {.tokens = load.tokens_in_flight};
+  }
   const ReplicaUsage& usage() const override { return no_usage; }
   void enqueue_handoff(const Handoff&, Instant) override {}
   void transferred(RequestId, Instant) override {}

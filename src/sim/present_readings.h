@@ -1,0 +1,72 @@
+// Readings that are never old: for each choice the router compares replicas as they are just before
+// its instant, though only a few are read.
+//
+// Reading everybody is linear in the replicas. But between its events (something is done to it, or
+// it wakes) a replica's load goes on in a known way: each decode step takes one token of each
+// decoding sequence out of those in flight, and writes one to the KV cache. So
+//
+//   KV blocks held       only grow:  a reading is a lower bound until the next event
+//   tokens in flight     only fall:  T - s, from a reading of T, is one until more than s are gone,
+//                                    at the end of a known step (Replica::token_floor)
+//
+// and what the router was told last of a replica is kept a lower bound at every choice: read again
+// are those at which something happened since the last choice, and those whose bound has run out.
+// The router asks see() for the present state of the one with the least bound, until that is no
+// bound but the truth. All others are at least at their bounds, and so no better: the choice is the
+// one that reading everybody would lead to, ties included, since a bound differs from the truth in
+// nothing but the load that comes first in comparisons.
+//
+// s is half of what the replica is above the least one. A replica that falls from far above to the
+// least is then read about log2(distance / tokens of a step) times on the way, not at each step.
+//
+// Cost: logarithmic time for each reading, and amortised O(1 + log(distance)) readings an event.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "routing/load_source.h"
+#include "routing/router.h"
+#include "sim/pool_member.h"
+#include "sim/wake_queue.h"
+
+namespace inferscale {
+
+class PresentReadings final : public LoadSource {
+ public:
+  // All outlive it. The router has read nobody yet.
+  PresentReadings(const std::vector<PoolMember>& members, Router& router,
+                  const NeededSignals& needed);
+
+  // Something happened at the member.
+  void touched(std::uint32_t member) {
+    if (changed_[member] != 0) return;
+    changed_[member] = 1;
+    changes_.push_back(member);
+  }
+  // The router forgot what it had read there, and nothing goes on there.
+  void forgotten(std::uint32_t member);
+  // A choice at `now` comes next: all that the router has read are lower bounds then.
+  void begin_choice(Instant now);
+  bool see(std::uint32_t member) override;
+
+ private:
+  // A bound that may go half way down to `level`.
+  void read_tokens(std::uint32_t member, TokenCount level);
+  void read_kv(std::uint32_t member);
+  void bound(std::uint32_t member);
+
+  const std::vector<PoolMember>& members_;
+  Router& router_;
+  bool tokens_;     // they are what is read, else KV blocks
+  Instant now_;     // of the choice
+  Instant before_;  // what ends at the instant of the choice has not ended yet
+  // By member: what was read holds exactly for choices up to then.
+  std::vector<Instant> exact_until_;
+  WakeQueue bounds_end_;  // after these instants
+  std::vector<std::uint8_t> changed_;
+  std::vector<std::uint32_t> changes_;
+};
+
+}  // namespace inferscale
