@@ -172,31 +172,34 @@ std::vector<Case> fleets() {
 
 std::vector<Case> large_fleets() {
   std::vector<Case> cases;
-  for (const std::uint32_t tenants : {0U, 10'000U}) {
-    for (const RouterPolicy policy : kPolicies) {
-      // The heaviest tenants alone are more than their homes can serve.
-      if (policy == RouterPolicy::kSessionAffinity) continue;
-      cases.push_back(
-          {.name = fmt::format("4096, {}{}", policy_name(policy), tenants > 0 ? ", tenants" : ""),
-           .replicas = 4096,
-           .requests = 10'000'000,
-           .policy = policy,
-           .tenants = tenants});
-    }
-  }
-  Case stale = cases.back();
-  stale.name = "4096, prefix_aware, tenants, readings 0.1 s old";
-  stale.policy = RouterPolicy::kPrefixAware;
-  stale.staleness_s = 0.1;
-  cases.push_back(stale);
+  const auto add = [&](RouterPolicy policy, std::uint32_t tenants, double staleness_s = 0) {
+    cases.push_back(
+        {.name = fmt::format("4096, {}{}{}", policy_name(policy), tenants > 0 ? ", tenants" : "",
+                             staleness_s > 0 ? ", readings 0.1 s old" : ""),
+         .replicas = 4096,
+         .requests = 10'000'000,
+         .policy = policy,
+         .staleness_s = staleness_s,
+         .tenants = tenants});
+  };
+  constexpr std::uint32_t kTenants = 10'000;
+  add(RouterPolicy::kLeastLoad, 0);
+  add(RouterPolicy::kLeastTokens, 0);
+  add(RouterPolicy::kPowerOfTwo, 0, 0.1);
+  add(RouterPolicy::kLeastLoad, kTenants);
+  add(RouterPolicy::kLeastTokens, kTenants);
+  add(RouterPolicy::kLeastKv, kTenants);
+  add(RouterPolicy::kPrefixAware, kTenants);
+  add(RouterPolicy::kPrefixAware, kTenants, 0.1);
+  add(RouterPolicy::kBoundedAffinity, kTenants);
   return cases;
 }
 
 void run_benchmark(bool quick, std::string_view only) {
   std::vector<Case> cases = fleets();
   for (const Case& one : large_fleets()) cases.push_back(one);
-  TextTable table({"run", ">requests", ">CPU s", ">us a request", ">to one replica", ">peak MB",
-                   ">prefix hits"});
+  TextTable table(
+      {"run", ">requests", ">CPU s", ">us a request", ">to the first", ">peak MB", ">prefix hits"});
   double baseline = 0;
   for (Case& one : cases) {
     if (one.name.find(only) == std::string::npos) continue;

@@ -19,7 +19,10 @@
 // s is half of what the replica is above the least one. A replica that falls from far above to the
 // least is then read about log2(distance / tokens of a step) times on the way, not at each step.
 //
-// Cost: logarithmic time for each reading, and amortised O(1 + log(distance)) readings an event.
+// Cost: logarithmic time for each reading. Each event costs one, each choice at least one, and each
+// way down from one event to the next O(log(distance)): so readings go with events, not with
+// replicas times choices. (Where choices are so rare that all bounds run out between two of them,
+// everybody is read for each.)
 
 #pragma once
 
