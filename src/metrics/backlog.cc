@@ -43,10 +43,12 @@ struct Growth {
 
 // The mean time from arrival to finish of those that arrived in [from, to].
 double mean_e2e_ns(std::span<const Outcome> outcomes, Instant from, Instant to) {
+  const auto first = std::ranges::lower_bound(outcomes, from, {}, &Outcome::arrival);
+  const auto last = std::ranges::upper_bound(outcomes, to, {}, &Outcome::arrival);
   double sum = 0;
   double requests = 0;
-  for (const Outcome& outcome : outcomes) {
-    if (!outcome.finished() || outcome.arrival < from || outcome.arrival > to) continue;
+  for (const Outcome& outcome : std::ranges::subrange(first, last)) {
+    if (!outcome.finished()) continue;
     sum += static_cast<double>(outcome.e2e().ns());
     requests += 1;
   }

@@ -25,6 +25,9 @@ class OutcomeFigures final : public ValueStream {
   std::span<const double> next() override;
 
  private:
+  template <typename NanosOf>
+  std::span<const double> fill(std::uint32_t least_tokens, NanosOf nanos_of);
+
   std::span<const Outcome> outcomes_;
   Figure figure_;
   std::size_t next_ = 0;

@@ -99,10 +99,14 @@ void Selection::find_bits(Search& search) {
 }
 
 void Selection::collect() {
+  // Few values share the leading bits of a quantile; the others are passed over at one look.
+  std::vector<std::uint8_t> is_wanted(kLeading, 0);
+  for (const Search& search : searches_) is_wanted[search.leading] |= search.bits_known ? 0 : 1;
   values_.restart();
   for (auto chunk = values_.next(); !chunk.empty(); chunk = values_.next()) {
     for (const double value : chunk) {
       const std::size_t leading = leading_of(value);
+      if (is_wanted[leading] == 0) continue;
       for (Search& search : searches_) {
         if (search.leading == leading && !search.bits_known) search.collected.push_back(value);
       }
