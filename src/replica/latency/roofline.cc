@@ -1,7 +1,6 @@
 #include "replica/latency/roofline.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "base/check.h"
@@ -16,6 +15,7 @@ namespace {
 struct Line {
   double first = 0;
   double growth = 0;
+  Line divided_by(double parts) const { return {first / parts, growth / parts}; }
 };
 
 // A figure of layers with full attention, and of those with a window.
@@ -160,7 +160,8 @@ StepCost upper(const Line& a, const Line& b) {
   const Line& other = a_leads ? b : a;
   StepCost cost{.first_ns = lead.first, .growth_ns = lead.growth};
   if (other.growth > lead.growth) {
-    const double steps = std::floor((lead.first - other.first) / (other.growth - lead.growth));
+    // At least 0, so cutting it to an integer is its floor.
+    const double steps = (lead.first - other.first) / (other.growth - lead.growth);
     if (steps < 1e15) cost.valid_steps = static_cast<std::int64_t>(steps) + 1;
   }
   return cost;
@@ -176,36 +177,44 @@ Line Roofline::compute_line(const StepShape& shape) const {
   // The j-th of a sequence's tokens attends to j - 1 more than the first; within a window, not.
   const double pairs = each * static_cast<double>(shape.decode_context) +
                        sequences * each * (each - 1.0) / 2.0 + shape.prefill_pairs;
+  const double samples = sequences * each + static_cast<double>(shape.prefill_sequences);
+  Line line{.first = compute_per_token_ * static_cast<double>(tokens_of(shape)) +
+                     compute_per_sample_ * samples + compute_per_pair_.full * pairs,
+            .growth = compute_per_pair_.full * each * sequences};
+  if (window_ == 0) return line;
   const double window_pairs =
       each * static_cast<double>(shape.decode_window_context) + shape.prefill_window_pairs;
-  const double samples = sequences * each + static_cast<double>(shape.prefill_sequences);
-  return {.first = compute_per_token_ * static_cast<double>(tokens_of(shape)) +
-                   compute_per_sample_ * samples + compute_per_pair_.full * pairs +
-                   compute_per_pair_.window * window_pairs,
-          .growth = compute_per_pair_.full * each * sequences +
-                    compute_per_pair_.window * each * static_cast<double>(shape.decode_growing)};
+  line.first += compute_per_pair_.window * window_pairs;
+  line.growth += compute_per_pair_.window * each * static_cast<double>(shape.decode_growing);
+  return line;
 }
 
 Line Roofline::kv_line(const StepShape& shape) const {
-  const std::int64_t within = std::min(shape.prefill_context, shape.prefill_sequences * window_);
   const std::int64_t tokens = tokens_of(shape);
   const double full = static_cast<double>(shape.decode_context + shape.prefill_context + tokens);
+  Line line{.first = memory_per_kv_.full * full,
+            .growth = memory_per_kv_.full * static_cast<double>(shape.decode_sequences)};
+  if (window_ == 0) return line;
+  const std::int64_t within = std::min(shape.prefill_context, shape.prefill_sequences * window_);
   const double window = static_cast<double>(shape.decode_window_context + within + tokens);
-  return {.first = memory_per_kv_.full * full + memory_per_kv_.window * window,
-          .growth = memory_per_kv_.full * static_cast<double>(shape.decode_sequences) +
-                    memory_per_kv_.window * static_cast<double>(shape.decode_growing)};
+  line.first += memory_per_kv_.window * window;
+  line.growth += memory_per_kv_.window * static_cast<double>(shape.decode_growing);
+  return line;
 }
 
-StepCost Roofline::through_all_stages(const StepShape& shape) const {
-  const std::int64_t tokens = tokens_of(shape);
-  const std::int64_t batches = std::clamp<std::int64_t>(tokens, 1, stages_);
-  const std::int64_t batch_tokens = (tokens + batches - 1) / batches;
-  const double parts = static_cast<double>(batches);
-  const Line compute = compute_line(shape);
-  const Line kv = kv_line(shape);
-  const double weights = memory_weights_ + expert_ns(batch_tokens);
-  StepCost cost = upper({.first = compute.first / parts, .growth = compute.growth / parts},
-                        {.first = weights + kv.first / parts, .growth = kv.growth / parts});
+// `inline`: only pipelines call it a second time.
+inline StepCost Roofline::through_all_stages(const StepShape& shape) const {
+  std::int64_t batch_tokens = tokens_of(shape);
+  Line compute = compute_line(shape);
+  Line memory = kv_line(shape);
+  if (stages_ > 1) {
+    const std::int64_t batches = std::clamp<std::int64_t>(batch_tokens, 1, stages_);
+    batch_tokens = (batch_tokens + batches - 1) / batches;
+    compute = compute.divided_by(static_cast<double>(batches));
+    memory = memory.divided_by(static_cast<double>(batches));
+  }
+  memory.first = memory_weights_ + expert_ns(batch_tokens) + memory.first;
+  StepCost cost = upper(compute, memory);
   cost.first_ns =
       cost.first_ns + links_.fixed_ns + links_.ns_per_token * static_cast<double>(batch_tokens);
   return cost;
