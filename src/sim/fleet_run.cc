@@ -212,14 +212,19 @@ void FleetRun::handle_change(Instant now) {
   dispatch(request, now);
 }
 
-void FleetRun::wake(std::uint32_t index, Instant now) {
+// `inline`, here and below: on the way of every event and with one caller, a call would cost as
+// much as what they do.
+inline void FleetRun::wake(std::uint32_t index, Instant now) {
   Member& member = members_[index];
   last_progress_ = now;
   current_ = index;
   member.last_wake = now;
   member.replica->wake(now);
   touched(index, now);
-  if (!link_) return;
+  if (link_) pass_on(index, now);
+}
+
+void FleetRun::pass_on(std::uint32_t index, Instant now) {
   hand_over_pending(index, now);
   for (const auto& [id, resident_tokens] : reservations_) {
     start_transfer(id, resident_tokens, now);
@@ -227,15 +232,13 @@ void FleetRun::wake(std::uint32_t index, Instant now) {
   reservations_.clear();
 }
 
-void FleetRun::touched(std::uint32_t index, Instant now) {
-  Member& member = members_[index];
-  wakes_.set(index, member.replica->next_wake());
-  pool_of(index).touched(index);
+void FleetRun::look_after(std::uint32_t index, Instant now) {
+  const Member& member = members_[index];
   if (checker_) checker_->on_event(now, index, *member.replica);
   if (lifecycle_ && member.custody == 0) go_off_if_drained(member.unit, now);
 }
 
-void FleetRun::arrive() {
+inline void FleetRun::arrive() {
   CHECK(upcoming_.id == result_.outcomes.size()) << "request ids are not dense";
   result_.outcomes.emplace_back().arrival = upcoming_.arrival;
   last_progress_ = upcoming_.arrival;
@@ -257,7 +260,7 @@ void FleetRun::arrive() {
   has_upcoming_ = source_.next(upcoming_);
 }
 
-void FleetRun::dispatch(const Request& request, Instant now) {
+inline void FleetRun::dispatch(const Request& request, Instant now) {
   const std::optional<std::uint32_t> index = front_->choose(request, now);
   if (options_.observer != nullptr) tell_choice(*front_, request, now);
   if (index) {
@@ -270,7 +273,7 @@ void FleetRun::dispatch(const Request& request, Instant now) {
       std::max(result_.fleet.door_peak, static_cast<std::int64_t>(door_.size()));
 }
 
-void FleetRun::send(std::uint32_t index, const Request& request, Instant now) {
+inline void FleetRun::send(std::uint32_t index, const Request& request, Instant now) {
   Member& member = members_[index];
   ++member.custody;
   ++member.dispatched;

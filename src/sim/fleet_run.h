@@ -64,11 +64,18 @@ class FleetRun final : public ReplicaSink {
   void tell_choice(Pool& pool, const Request& request, Instant now) const;
   void send(std::uint32_t index, const Request& request, Instant now);
   // After anything was done to the replica at `now`.
-  void touched(std::uint32_t index, Instant now);
+  void touched(std::uint32_t index, Instant now) {
+    wakes_.set(index, members_[index].replica->next_wake());
+    pool_of(index).touched(index);
+    if (checker_ || lifecycle_) look_after(index, now);
+  }
+  void look_after(std::uint32_t index, Instant now);
   void empty_door(Instant now);
   void end_without_replica(const Request& request, OutcomeStatus status, RefusalReason reason);
 
   // The split.
+  // What the replica that was woken has handed over, and reserved for what was handed over to it.
+  void pass_on(std::uint32_t index, Instant now);
   void hand_over_pending(std::uint32_t index, Instant now);
   void dispatch_parked(ParkedSequence& parked, Instant now);
   void start_transfer(RequestId id, TokenCount resident_tokens, Instant now);
@@ -104,7 +111,9 @@ class FleetRun final : public ReplicaSink {
   const GroupOptions& group_of(std::uint32_t index) const {
     return fleet_.groups[members_[index].group];
   }
-  Pool& pool_of(std::uint32_t index) { return front_->contains(index) ? *front_ : *decode_; }
+  Pool& pool_of(std::uint32_t index) {
+    return decode_ == nullptr || front_->contains(index) ? *front_ : *decode_;
+  }
 
   struct Unit {
     std::uint32_t begin = 0;  // its ranks

@@ -15,7 +15,7 @@ void WakeQueue::place(std::size_t position, const Entry& entry) {
   positions_[entry.replica] = static_cast<std::uint32_t>(position);
 }
 
-void WakeQueue::set(std::uint32_t replica, Instant at) {
+void WakeQueue::move(std::uint32_t replica, Instant at) {
   DCHECK(replica < positions_.size());
   const Entry moved{at, replica};
   std::size_t position = positions_[replica];

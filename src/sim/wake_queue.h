@@ -18,7 +18,13 @@ class WakeQueue {
   // A further replica, with nothing to do; its index is the number of those before it.
   void add();
   // REQUIRES: the replica was added.
-  void set(std::uint32_t replica, Instant at);
+  void set(std::uint32_t replica, Instant at) {
+    if (heap_.size() > 1) {
+      move(replica, at);
+    } else {
+      heap_.front().at = at;
+    }
+  }
 
   // never() when nobody has anything to do. REQUIRES: a replica was added, as for first().
   Instant first_at() const { return heap_.front().at; }
@@ -32,6 +38,7 @@ class WakeQueue {
       return at != other.at ? at < other.at : replica < other.replica;
     }
   };
+  void move(std::uint32_t replica, Instant at);
   void place(std::size_t position, const Entry& entry);
 
   std::vector<Entry> heap_;
