@@ -119,13 +119,12 @@ bool DecodeGroup::end_steps(const DecodeSegment& segment, std::int64_t from, std
                             std::vector<Slot>& finished) {
   count_first_gaps(segment.time_after(from + 1));
   gaps_.add_steps(segment, from + 2, from + steps, size());
-  blocks_.advance(steps);
   context_ += size() * steps;
   window_context_ += growing_ * steps;
   requested_left_ -= size() * steps;
   steps_ += steps;
   last_end_ = segment.time_after(from + steps);
-  const bool filled = fill_windows();
+  const bool filled = !filling_.empty() && fill_windows();
   while (!finishing_.empty() && finishing_.first_step() == steps_) {
     const Slot slot = finishing_.first_slot();
     leave(slot);
@@ -138,7 +137,8 @@ bool DecodeGroup::end_steps(const DecodeSegment& segment, std::int64_t from, std
   return filled;
 }
 
-void DecodeGroup::count_first_gaps(Instant first_end) {
+// `inline`: on the way of every event, with one caller.
+inline void DecodeGroup::count_first_gaps(Instant first_end) {
   const std::int64_t sharing = size() - static_cast<std::int64_t>(joiners_.size());
   if (sharing > 0) gaps_.add(first_end - last_end_, sharing);
   for (const Slot slot : joiners_) {

@@ -54,9 +54,9 @@ class DecodeGroup {
   void join(Slot slot);
   // It no longer does: its own figures go into its sequence.
   void leave(Slot slot);
-  // The steps from + 1 to from + steps of `segment` have ended. Those that have all their tokens
-  // leave; they are put into `finished` in order of admission. True: somebody's window is full now,
-  // so that a step's shape will grow otherwise than so far.
+  // The steps from + 1 to from + steps of `segment` have ended, and the blocks have advanced. Those
+  // that have all their tokens leave; they are put into `finished` in order of admission. True:
+  // somebody's window is full now, so that a step's shape will grow otherwise than so far.
   bool end_steps(const DecodeSegment& segment, std::int64_t from, std::int64_t steps,
                  std::vector<Slot>& finished);
   // Nobody is left, and nothing is recorded of those who were.

@@ -19,7 +19,8 @@ std::int64_t DecodeSegment::first_step_ending_at(Instant at, std::int64_t limit)
   const double linear = first_ - 0.5 * growth_;
   const double denominator = linear + std::sqrt(linear * linear + 2.0 * growth_ * wanted);
   const double root = denominator > 0 ? 2.0 * wanted / denominator : static_cast<double>(limit);
-  std::int64_t k = root < static_cast<double>(limit) ? static_cast<std::int64_t>(root) : limit;
+  // The next integer is the answer but for roundings.
+  std::int64_t k = root < static_cast<double>(limit) ? static_cast<std::int64_t>(root) + 1 : limit;
   k = std::clamp<std::int64_t>(k, 1, limit);
   while (k > 1 && time_after(k - 1) >= at) --k;
   while (k < limit && time_after(k) < at) ++k;

@@ -41,6 +41,7 @@ class DecodeSegment {
   double growth_ns() const { return growth_; }
   // What is left of it after `steps` steps, for sums over its unrounded times.
   DecodeSegment after(std::int64_t steps) const {
+    if (steps == 0) return *this;
     return {time_after(steps), {.first_ns = step_ns(steps + 1), .growth_ns = growth_}};
   }
   // Step j's cost before rounding to instants, j from 1.

@@ -30,11 +30,6 @@ void GapTracker::add_steps(const DecodeSegment& segment, std::int64_t from, std:
   push_peak(segment.longest_gap(from, to));
 }
 
-void GapTracker::join(GapRecord& record) const {
-  record.over_mark = over_total_;
-  record.time_mark = time_;
-}
-
 void GapTracker::leave(GapRecord& record) const {
   record.over += over_total_ - record.over_mark;
   const auto since =

@@ -44,7 +44,10 @@ class GapTracker {
                  std::int64_t sequences);
 
   // The sequence shares the gaps from now on.
-  void join(GapRecord& record) const;
+  void join(GapRecord& record) const {
+    record.over_mark = over_total_;
+    record.time_mark = time_;
+  }
   // It no longer does: what it shared since join() goes into its record.
   void leave(GapRecord& record) const;
   // Forgets what only sequences that joined before `oldest_mark` could ask for.

@@ -8,7 +8,7 @@ KvBlocks::KvBlocks(BlockCount total, const KvLayout& layout, bool prefix_caching
     : total_(total), layout_(layout) {
   CHECK(total >= 1 && layout.block_tokens >= 1)
       << total << " blocks of " << layout.block_tokens << " tokens";
-  by_class_.assign(static_cast<size_t>(layout.block_tokens), 0);
+  by_class_.assign(static_cast<size_t>(2 * layout.block_tokens), 0);
   if (prefix_caching) {
     cache_.emplace(total, layout.block_tokens, layout.full_groups + layout.window_groups);
   }
@@ -26,41 +26,26 @@ void KvBlocks::give_back(BlockCount blocks) {
   if (cache_) cache_->give_back(blocks);
 }
 
+void KvBlocks::add_to_class(TokenCount tokens, std::int32_t blocks) {
+  const auto place = static_cast<std::size_t>(class_of(tokens));
+  by_class_[place] += blocks;
+  by_class_[place + static_cast<std::size_t>(layout_.block_tokens)] += blocks;
+  growing_ += blocks;
+}
+
 void KvBlocks::start_growing(TokenCount tokens) {
-  const std::int32_t growth = growth_of(tokens);
-  by_class_[static_cast<size_t>(class_of(tokens))] += growth;
-  growing_ += growth;
+  add_to_class(tokens, growth_of(tokens));
 }
 
 void KvBlocks::stop_growing(TokenCount tokens) {
   const std::int32_t growth = growth_of(tokens);
-  std::int32_t& blocks = by_class_[static_cast<size_t>(class_of(tokens))];
-  CHECK(blocks >= growth) << "no growing sequence has " << tokens << " tokens";
-  blocks -= growth;
-  growing_ -= growth;
+  CHECK(by_class_[static_cast<std::size_t>(class_of(tokens))] >= growth)
+      << "no growing sequence has " << tokens << " tokens";
+  add_to_class(tokens, -growth);
 }
 
 void KvBlocks::window_filled() {
-  const auto windows = static_cast<std::int32_t>(layout_.window_groups);
-  by_class_[static_cast<size_t>(class_of(window_limit()))] -= windows;
-  growing_ -= windows;
-}
-
-PrefixCache::Match KvBlocks::match(const Request& request, TokenCount limit) const {
-  return cache_ ? cache_->match(request, limit) : PrefixCache::Match{};
-}
-
-void KvBlocks::acquire(const Request& request, const PrefixCache::Match& match,
-                       PrefixCache::Hold& hold) {
-  if (!cache_) return;
-  cache_->acquire(request, match, hold);
-  count_cache();
-}
-
-void KvBlocks::computed(const Request& request, TokenCount tokens, PrefixCache::Hold& hold) {
-  if (!cache_) return;
-  cache_->computed(request, tokens, hold);
-  count_cache();
+  add_to_class(window_limit(), -static_cast<std::int32_t>(layout_.window_groups));
 }
 
 void KvBlocks::release(const Request& request, PrefixCache::Hold& hold, BlockCount own) {
@@ -89,7 +74,7 @@ const char* KvBlocks::broken_invariant() const {
 
 BlockCount KvBlocks::needed_for(std::int64_t steps) const {
   if (growing_ == 0) return 0;
-  const std::int64_t rounds = steps < layout_.block_tokens ? 0 : steps / layout_.block_tokens;
+  const std::int64_t rounds = layout_.block_tokens.full_blocks(steps);
   BlockCount needed = rounds * growing_;
   for_each_step(steps - rounds * layout_.block_tokens, [&](std::int64_t, BlockCount members) {
     needed += members;
@@ -100,7 +85,9 @@ BlockCount KvBlocks::needed_for(std::int64_t steps) const {
 
 std::int64_t KvBlocks::steps_that_fit(std::int64_t limit) const {
   // In each round of b steps every growing sequence takes one block.
-  if (growing_ == 0 || free() >= growing_ * (limit / layout_.block_tokens + 1)) return limit;
+  if (growing_ == 0 || free() >= growing_ * (layout_.block_tokens.full_blocks(limit) + 1)) {
+    return limit;
+  }
   const BlockCount rounds = free() / growing_;
   std::int64_t steps = rounds * layout_.block_tokens;
   BlockCount left = free() - rounds * growing_;
@@ -113,31 +100,32 @@ std::int64_t KvBlocks::steps_that_fit(std::int64_t limit) const {
   return steps < limit ? steps : limit;
 }
 
-void KvBlocks::advance(std::int64_t steps) {
-  take(needed_for(steps));
-  const std::int64_t part = steps < layout_.block_tokens ? steps : steps % layout_.block_tokens;
-  phase_ = phase_ >= part ? phase_ - part : phase_ - part + layout_.block_tokens;
-}
-
-double KvBlocks::block_time(const DecodeSegment& segment, std::int64_t steps) const {
+double KvBlocks::advance(const DecodeSegment& segment, std::int64_t steps) {
   const double end = segment.offset_ns(steps);
   double integral = static_cast<double>(held_) * end;
-  if (growing_ == 0) return integral;
-  const bool within_a_round = steps <= layout_.block_tokens;
-  for_each_step(within_a_round ? steps : layout_.block_tokens,
-                [&](std::int64_t ahead, BlockCount members) {
-                  if (members == 0) return true;
-                  // These sequences take a block at the start of step ahead + 1, and again every
-                  // round after.
-                  double held_for = end - segment.offset_ns(ahead);
-                  if (!within_a_round) {
-                    const std::int64_t times = (steps - 1 - ahead) / layout_.block_tokens + 1;
-                    held_for = static_cast<double>(times) * end -
-                               segment.sum_of_offsets(ahead, layout_.block_tokens, times);
-                  }
-                  integral += static_cast<double>(members) * held_for;
-                  return true;
-                });
+  BlockCount needed = 0;
+  if (growing_ > 0 && steps <= layout_.block_tokens) {
+    for_each_step(steps, [&](std::int64_t ahead, BlockCount members) {
+      needed += members;
+      // These sequences take a block at the start of step ahead + 1.
+      if (members > 0) integral += static_cast<double>(members) * (end - segment.offset_ns(ahead));
+      return true;
+    });
+  } else if (growing_ > 0) {
+    for_each_step(layout_.block_tokens, [&](std::int64_t ahead, BlockCount members) {
+      if (members == 0) return true;
+      // And these again every round after.
+      const std::int64_t times = layout_.block_tokens.full_blocks(steps - 1 - ahead) + 1;
+      needed += members * times;
+      const double held_for = static_cast<double>(times) * end -
+                              segment.sum_of_offsets(ahead, layout_.block_tokens, times);
+      integral += static_cast<double>(members) * held_for;
+      return true;
+    });
+  }
+  take(needed);
+  const std::int64_t part = steps - whole_tokens(layout_, steps);
+  phase_ = phase_ >= part ? phase_ - part : phase_ - part + layout_.block_tokens;
   return integral;
 }
 

@@ -54,10 +54,20 @@ class KvBlocks {
 
   // With a prefix cache only, else nothing is ever found and nothing shared.
   bool finds() const { return cache_.has_value(); }
-  PrefixCache::Match match(const Request& request, TokenCount limit) const;
-  void acquire(const Request& request, const PrefixCache::Match& match, PrefixCache::Hold& hold);
+  PrefixCache::Match match(const Request& request, TokenCount limit) const {
+    return cache_ ? cache_->match(request, limit) : PrefixCache::Match{};
+  }
+  void acquire(const Request& request, const PrefixCache::Match& match, PrefixCache::Hold& hold) {
+    if (!cache_) return;
+    cache_->acquire(request, match, hold);
+    count_cache();
+  }
   // The request's first `tokens` tokens are computed, in blocks that it holds.
-  void computed(const Request& request, TokenCount tokens, PrefixCache::Hold& hold);
+  void computed(const Request& request, TokenCount tokens, PrefixCache::Hold& hold) {
+    if (!cache_) return;
+    cache_->computed(request, tokens, hold);
+    count_cache();
+  }
   // Gives back what the request shares, and `own` blocks beside.
   void release(const Request& request, PrefixCache::Hold& hold, BlockCount own);
   // The same for a preempted sequence: its first `tokens` tokens stay readable for itself.
@@ -67,13 +77,14 @@ class KvBlocks {
 
   // Blocks that the growing sequences need before each of the next `steps` steps, in all.
   BlockCount needed_for(std::int64_t steps) const;
+  // The same for one step.
+  BlockCount needed_next() const { return by_class_[static_cast<std::size_t>(phase_)]; }
   // The most steps, up to `limit`, for which there are enough free blocks.
   std::int64_t steps_that_fit(std::int64_t limit) const;
-  // Takes what `steps` steps need and lets every growing sequence grow by as much.
-  void advance(std::int64_t steps);
-  // The integral over time of the blocks held during the first `steps` steps of `segment`, in
+  // The first `steps` steps of `segment` are taken: takes what they need and lets every growing
+  // sequence grow by as much. Returns the integral over their time of the blocks held, in
   // block-nanoseconds: a block counts from the start of the step that needed it.
-  double block_time(const DecodeSegment& segment, std::int64_t steps) const;
+  double advance(const DecodeSegment& segment, std::int64_t steps);
 
  private:
   // Calls visit(ahead, members) for each of the next steps, ahead = 0 to steps - 1, with the number
@@ -81,22 +92,25 @@ class KvBlocks {
   // REQUIRES: steps <= block_tokens.
   template <typename Visit>
   void for_each_step(std::int64_t steps, Visit visit) const {
-    std::int64_t needing = phase_;  // the class that is at a block's end now
+    // Ahead lie ever lower classes, then the highest. As all are kept twice, this is a straight
+    // walk.
+    const std::int64_t now = phase_ + layout_.block_tokens;
     for (std::int64_t ahead = 0; ahead < steps; ++ahead) {
-      if (!visit(ahead, by_class_[static_cast<std::size_t>(needing)])) return;
-      needing = needing == 0 ? layout_.block_tokens - 1 : needing - 1;
+      if (!visit(ahead, by_class_[static_cast<std::size_t>(now - ahead)])) return;
     }
   }
   std::int64_t class_of(TokenCount tokens) const {
-    const std::int64_t sum = tokens % layout_.block_tokens + phase_;
+    const std::int64_t sum = tokens - whole_tokens(layout_, tokens) + phase_;
     return sum >= layout_.block_tokens ? sum - layout_.block_tokens : sum;
   }
 
   // What a growing sequence of so many tokens needs at a block's end.
   std::int32_t growth_of(TokenCount tokens) const {
+    if (!layout_.has_window()) return static_cast<std::int32_t>(layout_.full_groups);
     const std::int64_t windows = tokens < window_limit() ? layout_.window_groups : 0;
     return static_cast<std::int32_t>(layout_.full_groups + windows);
   }
+  void add_to_class(TokenCount tokens, std::int32_t blocks);
   void count_cache() { held_ = total_ - cache_->free(); }
 
   BlockCount total_;
@@ -105,7 +119,7 @@ class KvBlocks {
   BlockCount growing_ = 0;  // blocks that one round of block_tokens steps needs
   // -(steps so far) modulo b: a sequence's class is (w + phase_) mod b, constant while it grows.
   std::int64_t phase_ = 0;
-  std::vector<std::int32_t> by_class_;  // blocks, by class
+  std::vector<std::int32_t> by_class_;  // blocks, by class; all classes twice over
   std::optional<PrefixCache> cache_;
 };
 

@@ -37,7 +37,7 @@ TEST(KvBlocks, NeedsWhatCountingSequencesNeeds) {
       BlockCount needed = 0;
       for (const TokenCount w : cached) needed += ceil_div(w + steps, block) - ceil_div(w, block);
       ASSERT_EQ(blocks.needed_for(steps), needed) << "trial " << trial;
-      blocks.advance(steps);
+      blocks.advance(DecodeSegment(), steps);
       BlockCount held = 0;
       for (TokenCount& w : cached) {
         w += steps;
@@ -88,7 +88,7 @@ TEST(KvBlocks, BlockTimeIsTheStepByStepIntegral) {
       integral += static_cast<double>(blocks.held() + blocks.needed_for(step)) *
                   static_cast<double>(took.ns());
     }
-    ASSERT_NEAR(blocks.block_time(segment, steps), integral, 1e-6 * integral + 2.0 * 1000)
+    ASSERT_NEAR(blocks.advance(segment, steps), integral, 1e-6 * integral + 2.0 * 1000)
         << "trial " << trial;
   }
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "catalog/kv_groups.h"
@@ -19,15 +20,36 @@
 
 namespace inferscale {
 
+// How many tokens a block holds: a number that is good at being divided by. Each request asks for
+// blocks a dozen times; real engines' blocks are powers of two, for which a shift is enough.
+class BlockTokens {
+ public:
+  constexpr BlockTokens(std::int64_t tokens)
+      : tokens_(tokens),
+        shift_(tokens > 0 && (tokens & (tokens - 1)) == 0
+                   ? std::countr_zero(static_cast<std::uint64_t>(tokens))
+                   : -1) {}
+  constexpr operator std::int64_t() const { return tokens_; }
+
+  // Blocks that `tokens` tokens fill. REQUIRES: tokens >= 0.
+  constexpr std::int64_t full_blocks(TokenCount tokens) const {
+    return shift_ >= 0 ? tokens >> shift_ : tokens / tokens_;
+  }
+
+ private:
+  std::int64_t tokens_;
+  int shift_;  // negative: no power of two
+};
+
 struct KvLayout {
-  std::int64_t block_tokens = 16;
+  BlockTokens block_tokens = 16;
   std::int64_t full_groups = 1;
   std::int64_t window_groups = 0;
   TokenCount window_tokens = 0;  // 0: no windows. Attention has them even where no group is freed
 
   bool has_window() const { return window_groups > 0; }
   std::int64_t blocks_each_group(TokenCount tokens) const {
-    return (tokens + block_tokens - 1) / block_tokens;
+    return block_tokens.full_blocks(tokens + block_tokens - 1);
   }
   // The most blocks of one window group.
   std::int64_t window_blocks() const { return blocks_each_group(window_tokens) + 1; }
@@ -54,7 +76,7 @@ double requests_that_fit(const KvLayout& layout, BlockCount blocks, TokenCount t
 
 // The first `tokens` tokens cut to whole blocks, and the blocks that these fill.
 inline TokenCount whole_tokens(const KvLayout& layout, TokenCount tokens) {
-  return tokens / layout.block_tokens * layout.block_tokens;
+  return layout.block_tokens.full_blocks(tokens) * layout.block_tokens;
 }
 inline BlockCount whole_blocks(const KvLayout& layout, TokenCount tokens) {
   return layout.blocks_for(whole_tokens(layout, tokens));

@@ -12,6 +12,17 @@
 namespace inferscale {
 namespace {
 
+TEST(BlockTokens, DivideAsDivisionDoes) {
+  for (std::int64_t block = 1; block <= 70; ++block) {
+    const BlockTokens tokens = block;
+    EXPECT_EQ(tokens, block);
+    for (const TokenCount dividend : {0L, 1L, block - 1, block, block + 1, 7 * block - 1, 7 * block,
+                                      1'000'000'007L, INT64_MAX}) {
+      ASSERT_EQ(tokens.full_blocks(dividend), dividend / block) << dividend << " by " << block;
+    }
+  }
+}
+
 TEST(KvLayout, PlainModelsHoldEveryToken) {
   const KvLayout layout = kv_layout(*find_model("llama-3.1-8b"), WindowBlocks::kFreed, 16);
   EXPECT_FALSE(layout.has_window());

@@ -22,15 +22,17 @@ RefusalReason refusal_of(const ReplicaOptions& options, const Request& request,
   // The last token is never written to the cache, except where its place is reserved all the same.
   TokenCount cached = rules_of(options.scheduler).drains ? longest : longest - 1;
   if (options.role == ReplicaRole::kPrefill) cached = request.prompt_tokens;
-  // Of the resident prefix it needs no copy of its own.
-  const TokenCount shared =
-      std::min<TokenCount>({options.shared_prefix_tokens, request.shared_prefix_tokens,
-                            static_cast<TokenCount>(request.prompt_tokens) - 1});
-  const BlockCount needed =
-      options.layout.blocks_for(cached) - whole_blocks(options.layout, shared);
-  if (needed > options.kv_blocks - resident_prefix_blocks(options)) {
-    return RefusalReason::kExceedsKvCache;
+  BlockCount needed = options.layout.blocks_for(cached);
+  BlockCount available = options.kv_blocks;
+  if (options.shared_prefix_tokens > 0) {
+    // Of the resident prefix it needs no copy of its own.
+    const TokenCount shared =
+        std::min<TokenCount>({options.shared_prefix_tokens, request.shared_prefix_tokens,
+                              static_cast<TokenCount>(request.prompt_tokens) - 1});
+    needed -= whole_blocks(options.layout, shared);
+    available -= resident_prefix_blocks(options);
   }
+  if (needed > available) return RefusalReason::kExceedsKvCache;
   if (options.max_queued && waiting >= *options.max_queued) return RefusalReason::kQueueFull;
   return RefusalReason::kNone;
 }

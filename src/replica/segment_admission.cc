@@ -13,8 +13,10 @@ SegmentReplica::Finding SegmentReplica::find(const WaitingQueue::Head& head) con
   Finding finding;
   // Whoever comes with a computed prompt can use all of it that is here already.
   const TokenCount limit = head.handed_over ? head.request->prompt_tokens : head.target - 1;
-  finding.match = blocks_.match(*head.request, limit);
-  finding.cached = finding.match.tokens;
+  if (blocks_.finds()) {
+    finding.match = blocks_.match(*head.request, limit);
+    finding.cached = finding.match.tokens;
+  }
   if (options_.shared_prefix_tokens > 0) {
     const TokenCount shared = std::min<TokenCount>(
         {options_.shared_prefix_tokens, head.request->shared_prefix_tokens, limit});
@@ -44,10 +46,11 @@ BlockCount SegmentReplica::room_after(std::int64_t steps) const {
   return blocks_.free() - blocks_.needed_for(rules_.mixed ? steps + 1 : steps);
 }
 
-bool SegmentReplica::head_fits(const Finding& finding, BlockCount room) const {
+bool SegmentReplica::head_fits(const WaitingQueue::Head& head, const Finding& finding,
+                               BlockCount room) const {
   const bool counts_partials = rules_.merges_partials || rules_.expects_output;
   const BlockCount owed = counts_partials ? owed_to_partials() : 0;
-  const BlockCount cost = finding.cost(options_.layout, tokens_to_hold(waiting_.head()));
+  const BlockCount cost = finding.cost(options_.layout, tokens_to_hold(head));
   return cost + owed + watermark() <= room;
 }
 
@@ -71,7 +74,7 @@ Slot SegmentReplica::admit_head(const Finding& finding, Instant now) {
   const Slot slot = batch_.take();
   Place& place = batch_[slot];
   Sequence& sequence = place.sequence;
-  sequence = waiting_.pop();
+  waiting_.pop_into(sequence);
   if (notes_ != nullptr) notes_->admitted.push_back(sequence.request.id);
   if (open_places_ > 0) --open_places_;
   blocks_.acquire(sequence.request, finding.match, sequence.hold);

@@ -9,7 +9,8 @@ HeadWaits SegmentReplica::why_head_waits() const {
   if (rules_.drains && running() > 0 && open_places_ == 0) return HeadWaits::kBatchClosed;
   if (!has_seat()) return HeadWaits::kPlace;
   if (preempted_ && rules_.mixed) return HeadWaits::kAfterPreemption;
-  if (!head_fits(find(waiting_.head()), room_after(0))) return HeadWaits::kBlocks;
+  const WaitingQueue::Head head = waiting_.head();
+  if (!head_fits(head, find(head), room_after(0))) return HeadWaits::kBlocks;
   return rules_.expects_output && full_ ? HeadWaits::kExpectedRoom : HeadWaits::kBudget;
 }
 

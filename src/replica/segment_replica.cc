@@ -56,7 +56,8 @@ void SegmentReplica::consider_head(RequestId newcomer, bool was_empty, Instant n
   if (!was_empty && head.request->id != newcomer) return;
   const std::int64_t step = step_ending_at(now, natural_steps_);
   // sglang tries the head at the next boundary, and nobody else after it has failed.
-  const bool may_join = rules_.expects_output ? !full_ : head_fits(find(head), room_after(step));
+  const bool may_join =
+      rules_.expects_output ? !full_ : head_fits(head, find(head), room_after(step));
   if (step < natural_steps_ && may_join) {
     plan(step);
   } else if (ready_.empty() && !looks_again_) {
@@ -65,7 +66,8 @@ void SegmentReplica::consider_head(RequestId newcomer, bool was_empty, Instant n
   }
 }
 
-void SegmentReplica::plan(std::int64_t steps) {
+// `inline`, here and below: on the way of every event, and a call would cost as much as they do.
+inline void SegmentReplica::plan(std::int64_t steps) {
   planned_steps_ = steps;
   wake_at_ = segment_.time_after(taken_steps_ + steps);
 }
@@ -99,26 +101,22 @@ void SegmentReplica::account_idle(Instant to) {
   usage_.kv_block_ns += ns * static_cast<double>(blocks_.held());
 }
 
-void SegmentReplica::account_running_step(Instant to) {
-  const double block_ns =
-      decodes_ ? blocks_.block_time(segment_.after(taken_steps_), planned_steps_)
-               : static_cast<double>(blocks_.held()) * static_cast<double>((to - boundary_).ns());
-  account(boundary_, to, block_ns);
-}
-
-void SegmentReplica::end_step(Instant now) {
+inline void SegmentReplica::end_step(Instant now) {
   if (notes_ != nullptr) tell_ended_step(now);
-  account_running_step(now);
   if (decodes_) {
-    end_decodes(planned_steps_);
+    end_decodes(planned_steps_, now);
     usage_.kv_blocks_peak = std::max(usage_.kv_blocks_peak, blocks_.held());
     for (const Slot slot : finished_) finish(slot, now);
     if (!finished_.empty()) full_ = false;
+  } else {
+    const double ns = static_cast<double>((now - boundary_).ns());
+    account(boundary_, now, static_cast<double>(blocks_.held()) * ns);
   }
-  end_chunks(now);
+  if (!chunks_.empty()) end_chunks(now);
 }
 
-void SegmentReplica::end_decodes(std::int64_t steps) {
+void SegmentReplica::end_decodes(std::int64_t steps, Instant end) {
+  account(boundary_, end, blocks_.advance(segment_.after(taken_steps_), steps));
   finished_.clear();
   if (taken_steps_ == 0) ++usage_.segments;
   if (group_.end_steps(segment_, taken_steps_, steps, finished_)) changed_ = true;
@@ -127,7 +125,6 @@ void SegmentReplica::end_decodes(std::int64_t steps) {
 }
 
 void SegmentReplica::end_chunks(Instant now) {
-  if (chunks_.empty()) return;
   changed_ = true;
   ++usage_.prefill_steps;
   for (const Chunk& chunk : chunks_) {
@@ -145,7 +142,7 @@ void SegmentReplica::end_chunks(Instant now) {
                 [this](Slot slot) { return batch_[slot].state != PlaceState::kPartial; });
 }
 
-void SegmentReplica::emit_after_prefill(Slot slot, Instant now) {
+inline void SegmentReplica::emit_after_prefill(Slot slot, Instant now) {
   Sequence& sequence = batch_[slot].sequence;
   if (sequence.first_token == Instant::never()) {
     sequence.first_token = now;
@@ -207,11 +204,15 @@ void SegmentReplica::add_chunk_to(StepShape& shape, const Chunk& chunk) const {
       widening * before + 0.5 * widening * (widening + 1.0) + (tokens - widening) * window;
 }
 
-StepShape SegmentReplica::shape_of_step(bool with_decodes) const {
-  StepShape shape;
-  if (with_decodes) group_.add_to(shape);
+void SegmentReplica::add_chunks_to(StepShape& shape) const {
   for (const Chunk& chunk : chunks_) add_chunk_to(shape, chunk);
   if (options_.layout.window_tokens == 0) shape.prefill_window_pairs = shape.prefill_pairs;
+}
+
+inline StepShape SegmentReplica::shape_of_step(bool with_decodes) const {
+  StepShape shape;
+  if (with_decodes) group_.add_to(shape);
+  if (!chunks_.empty()) add_chunks_to(shape);
   return shape;
 }
 
@@ -230,15 +231,17 @@ void SegmentReplica::begin_step(Instant now, bool with_decodes) {
     natural_steps_ =
         blocks_.steps_that_fit(std::min(group_.steps_to_change(), line_steps_ - taken_steps_));
   }
-  plan(head_may_join_next() ? 1 : natural_steps_);
+  plan(!waiting_.empty() && head_may_join_next() ? 1 : natural_steps_);
 }
 
 // Where somebody was preempted after the queue was looked at, the head may fit now. If it does not
 // at the next boundary, it never does in this segment.
 bool SegmentReplica::head_may_join_next() const {
-  if (!chunks_.empty() || waiting_.empty() || rules_.drains) return false;
+  if (!chunks_.empty() || rules_.drains) return false;
   if (rules_.expects_output) return !full_;
-  return preempted_ && has_seat() && head_fits(find(waiting_.head()), room_after(1));
+  if (!preempted_ || !has_seat()) return false;
+  const WaitingQueue::Head head = waiting_.head();
+  return head_fits(head, find(head), room_after(1));
 }
 
 void SegmentReplica::pause() {

@@ -91,12 +91,12 @@ class SegmentReplica final : public Replica {
   void finish(Slot slot, Instant now);
   void hand_over(Slot slot);
   void begin_step(Instant now, bool with_decodes);
-  bool head_may_join_next() const;
+  bool head_may_join_next() const;  // REQUIRES: somebody waits
   void pause();
   StepShape shape_of_step(bool with_decodes) const;
+  void add_chunks_to(StepShape& shape) const;
   void add_chunk_to(StepShape& shape, const Chunk& chunk) const;
   void account(Instant from, Instant to, double kv_block_ns);
-  void account_running_step(Instant to);
   void account_idle(Instant to);
   // The first step of the jump under way that ends at or after `at`, at most `limit`.
   std::int64_t step_ending_at(Instant at, std::int64_t limit) const;
@@ -104,12 +104,13 @@ class SegmentReplica final : public Replica {
   TokenCount tokens_in_flight() const;
   // The decode steps of the jump under way that have ended by `now`.
   std::int64_t steps_ended_by(Instant now) const;
-  // `steps` decode steps of the jump under way have ended.
-  void end_decodes(std::int64_t steps);
+  // `steps` decode steps of the jump under way have ended, the last at `end`.
+  void end_decodes(std::int64_t steps, Instant end);
 
   // --- segment_steps.cc
   void form_step(Instant now);
   void form_separate(Instant now);
+  void take_in_prompts(Instant now);
   void form_mixed(Instant now);
   void form_expecting(Instant now);
   void run_chunks_or_decodes(Instant now);
@@ -143,7 +144,7 @@ class SegmentReplica final : public Replica {
   TokenCount expected_output(const WaitingQueue::Head& head) const;
   bool expects_to_fit(const WaitingQueue::Head& head, const Finding& finding, double room) const;
   void reckon_ratio();
-  bool head_fits(const Finding& finding, BlockCount room) const;
+  bool head_fits(const WaitingQueue::Head& head, const Finding& finding, BlockCount room) const;
   Slot admit_head(const Finding& finding, Instant now);
   void reserve_head(const Finding& finding, Instant now);
   void cover(Place& place, TokenCount tokens);
@@ -164,7 +165,7 @@ class SegmentReplica final : public Replica {
   BlockCount blocks_of(Slot slot) const;
 
   const ReplicaOptions options_;
-  const SchedulerRules& rules_;
+  const SchedulerRules rules_;
   const LatencyModel& latency_;
   ReplicaSink& sink_;
   WaitingQueue waiting_;

@@ -77,9 +77,8 @@ std::vector<Request> SegmentReplica::fail(Instant now) {
     if (ended > 0) {
       planned_steps_ = ended;
       const Instant last_end = segment_.time_after(taken_steps_ + ended);
-      account_running_step(last_end);
+      end_decodes(ended, last_end);
       boundary_ = last_end;
-      end_decodes(ended);
     }
     const BlockCount next = decodes_ ? blocks_.needed_for(1) : 0;
     const double ns = static_cast<double>((now - boundary_).ns());
@@ -174,7 +173,7 @@ bool SegmentReplica::skips_head() const {
   const std::int64_t steps = was_there ? 0 : step_ending_at(arrival, planned_steps_);
   if (!was_there && steps >= planned_steps_) return false;
   const std::int64_t counted = was_there && !rules_.mixed ? 1 : steps;
-  return head_fits(find(head), room_after(counted));
+  return head_fits(head, find(head), room_after(counted));
 }
 
 }  // namespace inferscale

@@ -10,7 +10,7 @@ namespace inferscale {
 void SegmentReplica::form_step(Instant now) {
   preempted_ = false;
   looks_again_ = false;
-  join_ready();
+  if (!ready_.empty()) join_ready();
   if (rules_.mixed) {
     form_mixed(now);
   } else if (rules_.expects_output) {
@@ -38,13 +38,18 @@ void SegmentReplica::form_separate(Instant now) {
   if (rules_.drains && running() == 0) {
     open_places_ = std::min(waiting_.size(), options_.max_num_seqs);
   }
+  if (!waiting_.empty()) take_in_prompts(now);
+  run_chunks_or_decodes(now);
+}
+
+void SegmentReplica::take_in_prompts(Instant now) {
   TokenCount budget = options_.max_num_batched_tokens;
   while (!waiting_.empty() && has_seat() && (!rules_.drains || open_places_ > 0)) {
     const WaitingQueue::Head head = waiting_.head();
     const Finding finding = find(head);
     const TokenCount tokens = head.handed_over ? 0 : head.target - finding.cached;
     if (!chunks_.empty() && !head.handed_over && tokens > budget) break;
-    if (!head_fits(finding, blocks_.free())) {
+    if (!head_fits(head, finding, blocks_.free())) {
       open_places_ = 0;
       break;
     }
@@ -60,7 +65,6 @@ void SegmentReplica::form_separate(Instant now) {
     chunks_.push_back({.slot = slot, .tokens = tokens});
     budget -= tokens;
   }
-  run_chunks_or_decodes(now);
 }
 
 void SegmentReplica::run_chunks_or_decodes(Instant now) {
@@ -93,7 +97,7 @@ void SegmentReplica::form_expecting(Instant now) {
   while (!full_ && !waiting_.empty() && (budget > 0 || waiting_.head().handed_over)) {
     const WaitingQueue::Head head = waiting_.head();
     const Finding finding = find(head);
-    full_ = !has_seat() || !head_fits(finding, blocks_.free()) ||
+    full_ = !has_seat() || !head_fits(head, finding, blocks_.free()) ||
             (!head.handed_over && !expects_to_fit(head, finding, room));
     if (full_) break;
     if (head.handed_over) {
@@ -110,9 +114,10 @@ void SegmentReplica::form_expecting(Instant now) {
   run_chunks_or_decodes(now);
 }
 
-// As much of `left` as the budget allows; a part of it ends with a whole block.
+// As much of `left` as the budget allows; a part of it ends with a whole block. The budget may have
+// been overdrawn by the rounding of the chunk before.
 TokenCount SegmentReplica::cut_to_blocks(TokenCount left, TokenCount budget) const {
-  return left <= budget ? left : whole_tokens(options_.layout, budget);
+  return left <= budget ? left : whole_tokens(options_.layout, std::max<TokenCount>(budget, 0));
 }
 
 void SegmentReplica::give_chunk_of(Slot slot, TokenCount tokens) {
@@ -143,8 +148,8 @@ void SegmentReplica::form_mixed(Instant now) {
 }
 
 bool SegmentReplica::make_room_for_decodes() {
-  const bool fits = blocks_.needed_for(1) <= blocks_.free();
-  while (blocks_.needed_for(1) > blocks_.free()) {
+  if (blocks_.needed_next() <= blocks_.free()) return true;
+  while (blocks_.needed_next() > blocks_.free()) {
     const Slot slot = victim();
     if (slot == kNoSlot || (group_.size() == 1 && partials_.empty())) {
       CHECK(!transferring_.empty()) << "the KV cache is too small for the one sequence in it";
@@ -152,7 +157,7 @@ bool SegmentReplica::make_room_for_decodes() {
     }
     preempt(slot);
   }
-  if (!fits && rules_.expects_output) reckon_ratio();
+  if (rules_.expects_output) reckon_ratio();
   return true;
 }
 
@@ -209,7 +214,7 @@ void SegmentReplica::serve_queue(Instant now, TokenCount& budget) {
     const WaitingQueue::Head head = waiting_.head();
     if (budget == 0 && !head.handed_over) return;
     const Finding finding = find(head);
-    if (!head_fits(finding, room_after(0))) return;
+    if (!head_fits(head, finding, room_after(0))) return;
     take_in_head(head, finding, now, budget);
   }
 }
@@ -269,7 +274,7 @@ void SegmentReplica::serve_merged(Instant now, TokenCount& budget) {
     }
     if (budget == 0 && !head.handed_over) return;
     const Finding finding = find(head);
-    open = has_seat() && head_fits(finding, room_after(0));
+    open = has_seat() && head_fits(head, finding, room_after(0));
     if (open) take_in_head(head, finding, now, budget);
   }
 }

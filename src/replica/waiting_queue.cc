@@ -1,7 +1,6 @@
 #include "replica/waiting_queue.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/check.h"
 
@@ -19,6 +18,15 @@ std::uint32_t put(std::vector<T>& all, std::vector<std::uint32_t>& free_places, 
   free_places.pop_back();
   all[place] = one;
   return place;
+}
+
+// A copy of a new one is a few wide moves; made in place it is cleared by a string instruction that
+// takes far longer.
+constexpr Sequence kNewSequence;
+
+void begin(Sequence& sequence, const Request& request) {
+  sequence = kNewSequence;
+  sequence.request = request;
 }
 
 TokenCount to_compute(const Sequence& sequence) {
@@ -54,11 +62,6 @@ Sequence sequence_of(const Handoff& handoff) {
   sequence.cached_tokens = handoff.cached_tokens;
   sequence.handed_over = true;
   return sequence;
-}
-
-void WaitingQueue::count(TokenCount to_compute, TokenCount to_generate, int sign) {
-  size_ += sign;
-  tokens_ += sign * (to_compute + to_generate);
 }
 
 void WaitingQueue::push(QueueKey key, RequestId id, std::uint32_t place) {
@@ -152,12 +155,17 @@ WaitingQueue::Head WaitingQueue::head() const {
 
 Sequence WaitingQueue::pop() {
   Sequence sequence;
+  pop_into(sequence);
+  return sequence;
+}
+
+void WaitingQueue::pop_into(Sequence& sequence) {
   if (order_ == QueueOrder::kArrival) {
     if (!preempted_.empty()) {
       sequence = preempted_.back();
       preempted_.pop_back();
     } else if (!arrived_.empty()) {
-      sequence.request = arrived_.front();
+      begin(sequence, arrived_.front());
       arrived_.pop_front();
     } else {
       sequence = handed_over_.front();
@@ -171,12 +179,11 @@ Sequence WaitingQueue::pop() {
       sequence = known_[place & ~kKnown];
       free_known_.push_back(place & ~kKnown);
     } else {
-      sequence.request = fresh_[place];
+      begin(sequence, fresh_[place]);
       free_fresh_.push_back(place);
     }
   }
   count(to_compute(sequence), sequence.requested_left(), -1);
-  return sequence;
 }
 
 }  // namespace inferscale

@@ -60,6 +60,8 @@ class WaitingQueue {
   Head head() const;
   // Takes the head out. REQUIRES: not empty.
   Sequence pop();
+  // The same, straight to where the sequence is going to stay: it is large.
+  void pop_into(Sequence& sequence);
 
  private:
   struct Entry {
@@ -75,7 +77,10 @@ class WaitingQueue {
   void enter(const Sequence& sequence);
   void push(QueueKey key, RequestId id, std::uint32_t place);
   QueueKey key_of(const Request& request, TokenCount to_compute, TokenCount to_generate);
-  void count(TokenCount to_compute, TokenCount to_generate, int sign);
+  void count(TokenCount to_compute, TokenCount to_generate, int sign) {
+    size_ += sign;
+    tokens_ += sign * (to_compute + to_generate);
+  }
 
   const ReplicaOptions& options_;
   QueueOrder order_;

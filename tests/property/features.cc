@@ -37,8 +37,8 @@ void choose_scheduler(Dice& dice, double service_ns, bool in_split, ReplicaOptio
   options.service = {.prefill_ns_per_token = dice.one_of({0.0, 1.0, 1000.0, 1234.5}),
                      .decode_ns_per_token = dice.one_of({0.0, 1.0, 7000.0, 12345.6})};
   if (rules.expects_output) {
-    options.max_num_batched_tokens =
-        std::max(options.layout.block_tokens, dice.one_of<TokenCount>({16, 60, 300, 2048}));
+    options.max_num_batched_tokens = std::max<TokenCount>(
+        options.layout.block_tokens, dice.one_of<TokenCount>({16, 60, 300, 2048}));
   }
   if (rules.mixed) {
     options.max_num_batched_tokens = dice.one_of<TokenCount>({1, 4, 16, 60, 300, 2048});
