@@ -44,6 +44,9 @@ struct Request {
   // Of the one prefix that the workload shares (`workload.shared_prefix`), the tokens that its
   // prompt begins with; 0 when it does not.
   std::uint32_t shared_prefix_tokens = 0;
+  // Of its time, what had passed before this arrival: at the door, with a replica that failed.
+  // Deadlines count from arrival - spent.
+  Duration spent;
 
   static constexpr std::uint32_t kNobody = UINT32_MAX;
 };

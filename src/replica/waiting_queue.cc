@@ -48,7 +48,7 @@ QueueKey queue_key(const ReplicaOptions& options, QueueOrder order, const Reques
       static_cast<QueueKey>(std::min(service + 0.5, static_cast<double>(kEndOfTime.ns())));
   if (order == QueueOrder::kService) return rounded;
   CHECK(order == QueueOrder::kSlack && options.e2e_limit) << "an order without a key";
-  return (request.arrival + *options.e2e_limit).ns() - rounded;
+  return (request.arrival + *options.e2e_limit - request.spent).ns() - rounded;
 }
 
 Sequence sequence_of(const Handoff& handoff) {

@@ -285,13 +285,18 @@ inline void FleetRun::send(std::uint32_t index, const Request& request, Instant 
   touched(index, now);
 }
 
+void FleetRun::arrive_again(Request& request, Instant now) const {
+  request.spent = now - result_.outcomes[request.id].arrival;
+  request.arrival = now;
+}
+
 void FleetRun::empty_door(Instant now) {
   while (!door_.empty()) {
     const std::optional<std::uint32_t> index = front_->choose(door_.front(), now);
     if (!index) break;
     Request request = door_.front();
     door_.pop_front();
-    request.arrival = now;
+    arrive_again(request, now);
     send(*index, request, now);
   }
   while (!decode_door_.empty()) {

@@ -70,6 +70,9 @@ class FleetRun final : public ReplicaSink {
     if (checker_ || lifecycle_) look_after(index, now);
   }
   void look_after(std::uint32_t index, Instant now);
+  // A request that waited at the door, or whose replica failed, comes to a replica at `now`: its
+  // deadline stays where it was.
+  void arrive_again(Request& request, Instant now) const;
   void empty_door(Instant now);
   void end_without_replica(const Request& request, OutcomeStatus status, RefusalReason reason);
 

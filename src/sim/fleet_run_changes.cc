@@ -122,7 +122,7 @@ void FleetRun::restart_or_lose(std::vector<Request>& victims, Instant now) {
                            ++times_failed_[request.id] <= fleet_.failures.max_retries;
     if (may_retry) {
       ++result_.fleet.retries;
-      request.arrival = now;
+      arrive_again(request, now);
       retries_.push_back(request);
     } else {
       ++result_.fleet.lost;

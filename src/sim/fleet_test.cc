@@ -128,6 +128,23 @@ bool same_bytes(const SimulationResult& a, const SimulationResult& b) {
              0;
 }
 
+TEST(Fleet, ARetryKeepsTheDeadlineOfItsFirstArrival) {
+  FleetOptions fleet = fleet_of(2, RouterPolicy::kRoundRobin);
+  fleet.groups[0].replica.scheduler = SchedulerKind::kContinuousSlo;
+  fleet.groups[0].replica.e2e_limit = Duration::from_seconds(1);
+  fleet.groups[0].replica.max_num_seqs = 1;
+  fleet.failures.planned.push_back(
+      {.replica = 0, .at = at_us(10'000), .return_after = micros(900'000)});
+  const SimulationResult result =
+      run_fleet(fleet, {request_at(0, 0, 8, 40), request_at(1, 1000, 8, 20),
+                        request_at(2, 2000, 8, 40), request_at(3, 3000, 8, 40)});
+  // 0 and 2 come to the second replica at 10 ms, where 3 waits since 3 ms: the first deadline
+  // first.
+  EXPECT_EQ(result.fleet.retries, 2);
+  EXPECT_LT(result.outcomes[0].start, result.outcomes[2].start);
+  EXPECT_LT(result.outcomes[2].start, result.outcomes[3].start);
+}
+
 TEST(Fleet, AllRoutersHoldTheInvariantsAndGiveTheSameBytesAgain) {
   for (const RouterPolicy policy :
        {RouterPolicy::kRoundRobin, RouterPolicy::kRandom, RouterPolicy::kLeastLoad,
