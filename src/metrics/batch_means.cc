@@ -12,7 +12,7 @@
 namespace inferscale {
 namespace {
 
-// Each a third of the one before, so that means can be merged, and odd, as student.h wants it.
+// Each a third of the one before, so that means can be merged.
 constexpr std::array<std::size_t, 3> kBatches = {99, 33, 11};
 constexpr std::int64_t kLeastInBatch = 10;
 constexpr double kLeastIndependent = 40;

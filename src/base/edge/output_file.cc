@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "base/check.h"
 
@@ -17,6 +18,7 @@ namespace inferscale {
 namespace {
 
 constexpr std::size_t kBufferBytes = 256 * 1024;
+constexpr mode_t kMode = 0666;  // less the user's umask
 
 std::unexpected<Error> refused(const std::string& path, const char* what, int error_number) {
   const ErrorCode code = error_number == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo;
@@ -45,6 +47,14 @@ std::optional<std::string> file_in_the_way(const std::filesystem::path& path) {
   return std::nullopt;
 }
 
+// 0: locked.
+int lock_error(int descriptor, int operation) {
+  while (::flock(descriptor, operation) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Result<void> make_folder(const std::string& path) {
@@ -58,16 +68,31 @@ Result<void> make_folder(const std::string& path) {
   return fail(ErrorCode::kIo, "cannot make the folder: " + error.message(), path);
 }
 
-Result<FolderLock> FolderLock::take(const std::string& folder) {
+Result<std::optional<FolderLock>> FolderLock::lock(const std::string& folder, int operation) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return refused(folder, "cannot be opened", errno);
   FolderLock lock(descriptor);
-  int status = 0;
-  do {
-    status = ::flock(descriptor, LOCK_EX);
-  } while (status != 0 && errno == EINTR);
-  if (status != 0) return refused(folder, "cannot be locked", errno);
+  int error = lock_error(descriptor, operation);
+  if (error == EBADF || error == EOPNOTSUPP || error == ENOLCK) {
+    const std::string file = folder + "/.lock";
+    const int in_folder = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kMode);
+    if (in_folder < 0) return refused(file, "cannot be created", errno);
+    ::close(std::exchange(lock.descriptor_, in_folder));
+    error = lock_error(in_folder, operation);
+  }
+  if (error == EWOULDBLOCK) return std::nullopt;
+  if (error != 0) return refused(folder, "cannot be locked", error);
   return lock;
+}
+
+Result<FolderLock> FolderLock::take(const std::string& folder) {
+  Result<std::optional<FolderLock>> taken = lock(folder, LOCK_EX);
+  if (!taken) return std::unexpected(taken.error());
+  return std::move(**taken);
+}
+
+Result<std::optional<FolderLock>> FolderLock::try_take(const std::string& folder) {
+  return lock(folder, LOCK_EX | LOCK_NB);
 }
 
 FolderLock::~FolderLock() {
@@ -131,7 +156,6 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   }
   std::string opened = state->target;
   if (!exists || S_ISREG(status.st_mode)) opened += ".partial";
-  constexpr mode_t kMode = 0666;  // less the user's umask
   state->descriptor = ::open(opened.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
   if (state->descriptor < 0) return refused(path, "cannot be created", errno);
   if (opened != state->target) state->partial = opened;

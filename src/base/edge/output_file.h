@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,11 +15,14 @@ namespace inferscale {
 // Makes the folder (and those above it) if it is not there. Errors: permission, a file in the way.
 Result<void> make_folder(const std::string& path);
 
-// Keeps other processes that ask for the same lock out of a folder until the object goes; waits for
-// its turn. Ends with the process, so it never stays behind.
+// Keeps other processes that ask for the same lock out of a folder until the object goes. Ends with
+// the process, so it never stays behind. File systems that don't lock folders (NFS) get a file
+// ".lock" in it, which stays and means nothing.
 class FolderLock {
  public:
-  static Result<FolderLock> take(const std::string& folder);
+  static Result<FolderLock> take(const std::string& folder);  // waits for its turn
+  // Nothing when another process has it.
+  static Result<std::optional<FolderLock>> try_take(const std::string& folder);
   FolderLock(FolderLock&& other) noexcept : descriptor_(other.descriptor_) {
     other.descriptor_ = -1;
   }
@@ -27,6 +31,7 @@ class FolderLock {
 
  private:
   explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
+  static Result<std::optional<FolderLock>> lock(const std::string& folder, int operation);
   int descriptor_;
 };
 

@@ -179,5 +179,17 @@ TEST(MakeFolder, NamesTheFileInTheWay) {
   EXPECT_FALSE(make_folder(""));
 }
 
+TEST(FolderLock, IsHadByOneAtATime) {
+  const TestFolder folder;
+  {
+    const Result<FolderLock> lock = FolderLock::take(folder / "");
+    ASSERT_TRUE(lock);
+    EXPECT_FALSE(FolderLock::try_take(folder / "").value().has_value());
+  }
+  EXPECT_TRUE(FolderLock::try_take(folder / "").value().has_value());
+  EXPECT_FALSE(folder.has(".lock"));  // only where folders can't be locked
+  EXPECT_EQ(FolderLock::try_take(folder / "none").error().code, ErrorCode::kNotFound);
+}
+
 }  // namespace
 }  // namespace inferscale

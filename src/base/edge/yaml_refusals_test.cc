@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/config_json.h"
 #include "base/edge/test_folder.h"
 #include "base/edge/yaml_config.h"
 
