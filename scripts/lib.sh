@@ -6,7 +6,7 @@ log_folder=$root/build/log
 
 # People on other systems install these by hand; see scripts/install-packages.
 build_packages=(g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev
-                zlib1g-dev nodejs npm)
+                zlib1g-dev libopenmpi-dev openmpi-bin nodejs npm)
 test_packages=(libgtest-dev libbenchmark-dev chromium)
 
 # The comment at the top of a script is its help.

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <system_error>
 
 #include "base/config_reader.h"
 #include "base/nearest_word.h"
+#include "cli/launch.h"
 #include "cli/version.h"
 
 namespace inferscale {
@@ -34,14 +36,33 @@ class AppArguments final : public Arguments {
     CLI::Option* option = app_.add_option(name, value, help);
     if (required) option->required();
   }
+  void runs_on_all_ranks() override { on_all_ranks_ = true; }
+
+  CLI::App& app() { return app_; }
+  bool on_all_ranks() const { return on_all_ranks_; }
 
  private:
   CLI::App& app_;
+  bool on_all_ranks_ = false;
 };
 
+// The exit code of a rank that does not speak is 0: a launcher kills all ranks when one fails, and
+// rank 0 may have something to say yet.
 int print_error(const Error& error) {
+  if (!speaks()) return 0;
   std::fprintf(stderr, "inferscale: %s\n", error.to_string().c_str());
   return exit_code(error.code);
+}
+
+int run_here(Command& command, bool on_all_ranks) {
+  if (!on_all_ranks && !speaks()) return 0;
+  if (on_all_ranks) {
+    if (const Result<void> joined = join_ranks(); !joined) return print_error(joined.error());
+  }
+  const Result<int> code = command.run();
+  const int ended = code ? *code : print_error(code.error());
+  leave_ranks(code ? std::nullopt : std::optional<Error>(code.error()));
+  return ended;
 }
 
 // The subcommand of a name, made with the ones above it.
@@ -88,13 +109,13 @@ int parse_and_run(std::vector<std::unique_ptr<Command>>& commands, int argc, cha
   app.set_version_flag("--version", std::string("inferscale ") + kVersion);
   app.footer("'inferscale COMMAND --help' describes a command.");
   std::map<std::string, CLI::App*> groups;
-  std::vector<std::pair<CLI::App*, Command*>> declared;
+  std::vector<std::pair<AppArguments, Command*>> declared;
   for (const std::unique_ptr<Command>& command : commands) {
     CLI::App& sub = subcommand(app, command->name(), groups);
     sub.description(command->summary());
     AppArguments arguments(sub);
     command->declare(arguments);
-    declared.emplace_back(&sub, command.get());
+    declared.emplace_back(arguments, command.get());
   }
   for (const auto& [group, sub] : groups) {
     std::string contents;
@@ -107,16 +128,14 @@ int parse_and_run(std::vector<std::unique_ptr<Command>>& commands, int argc, cha
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
-    return app.exit(help);
+    return speaks() ? app.exit(help) : 0;
   } catch (const CLI::ParseError& error) {
     const std::string unknown = suggestion(app, argc, argv);
     const std::string what = unknown.empty() ? std::string(error.what()) : "unknown " + unknown;
     return print_error({ErrorCode::kInvalidConfig, what + " (see 'inferscale --help')", ""});
   }
-  for (const auto& [sub, command] : declared) {
-    if (!sub->parsed()) continue;
-    const Result<int> code = command->run();
-    return code ? *code : print_error(code.error());
+  for (auto& [arguments, command] : declared) {
+    if (arguments.app().parsed()) return run_here(*command, arguments.on_all_ranks());
   }
   return 2;
 }

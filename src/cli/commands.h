@@ -9,6 +9,11 @@
 namespace inferscale {
 
 std::unique_ptr<Command> make_simulate_command();
+std::unique_ptr<Command> make_capacity_command();
+std::unique_ptr<Command> make_explore_command();
+std::unique_ptr<Command> make_ab_command();
+std::unique_ptr<Command> make_sensitivity_command();
+std::unique_ptr<Command> make_validate_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_trace_inspect_command();
 std::unique_ptr<Command> make_models_command();

@@ -12,6 +12,11 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_simulate_command());
+  commands.push_back(make_capacity_command());
+  commands.push_back(make_explore_command());
+  commands.push_back(make_ab_command());
+  commands.push_back(make_sensitivity_command());
+  commands.push_back(make_validate_command());
   commands.push_back(make_report_command());
   commands.push_back(make_trace_inspect_command());
   commands.push_back(make_models_command());

@@ -16,11 +16,34 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
+namespace {
+
+Result<void> apply_settings(ConfigNode& tree, const std::vector<std::string>& settings) {
+  for (const std::string& setting : settings) {
+    const Result<void> applied = apply_setting(tree, setting);
+    if (!applied) return applied;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ConfigNode> read_config_text(std::string_view text, const std::string& name,
+                                    const std::vector<std::string>& settings) {
+  Result<ConfigNode> tree = parse_yaml(text, name);
+  if (!tree) return tree;
+  if (const Result<void> applied = apply_settings(*tree, settings); !applied) {
+    return std::unexpected(applied.error());
+  }
+  return tree;
+}
+
 Result<ConfigNode> read_config_tree(const std::string& path,
                                     const std::vector<std::string>& settings) {
-  Result<ConfigNode> tree = path.empty()
-                                ? parse_yaml(kExampleConfig, std::string(kExampleConfigName))
-                                : read_yaml_file(path);
+  if (path.empty()) {
+    return read_config_text(kExampleConfig, std::string(kExampleConfigName), settings);
+  }
+  Result<ConfigNode> tree = read_yaml_file(path);
   if (!tree) return tree;
   if (tree->is_null()) {
     return fail(ErrorCode::kInvalidConfig,
@@ -28,9 +51,8 @@ Result<ConfigNode> read_config_tree(const std::string& path,
                 "example')",
                 path);
   }
-  for (const std::string& setting : settings) {
-    const Result<void> applied = apply_setting(*tree, setting);
-    if (!applied) return std::unexpected(applied.error());
+  if (const Result<void> applied = apply_settings(*tree, settings); !applied) {
+    return std::unexpected(applied.error());
   }
   return tree;
 }
@@ -47,6 +69,26 @@ std::string shared_content(const PreparedRun& run) {
 }
 
 }  // namespace
+
+std::vector<std::string> workload_notes(const PreparedRun& run) {
+  std::vector<std::string> warnings;
+  if (run.trace && !run.trace->arrival_ns.empty()) {
+    const std::int64_t first = run.trace->arrival_ns.front();
+    const std::int64_t span = run.trace->arrival_ns.back() - first;
+    if (first > span + 60'000'000'000) {
+      warnings.push_back("The trace's first arrival is at " +
+                         number_text(1e-9 * static_cast<double>(first)) +
+                         " s: the deployment idles until then, and rates, means over time and cost "
+                         "count that time.");
+    }
+  }
+  if (run.trace) {
+    for (const std::string& change : run.trace->changes) {
+      warnings.push_back("Derived workload: " + change + ".");
+    }
+  }
+  return warnings;
+}
 
 std::vector<std::string> configuration_notes(const PreparedRun& run) {
   std::vector<std::string> warnings;
@@ -78,21 +120,7 @@ std::vector<std::string> configuration_notes(const PreparedRun& run) {
                        " KV blocks; the memory of the accelerators leaves room for " +
                        std::to_string(memory ? memory->blocks : 0) + ".");
   }
-  if (run.trace && !run.trace->arrival_ns.empty()) {
-    const std::int64_t first = run.trace->arrival_ns.front();
-    const std::int64_t span = run.trace->arrival_ns.back() - first;
-    if (first > span + 60'000'000'000) {
-      warnings.push_back("The trace's first arrival is at " +
-                         number_text(1e-9 * static_cast<double>(first)) +
-                         " s: the deployment idles until then, and rates, means over time and cost "
-                         "count that time.");
-    }
-  }
-  if (run.trace) {
-    for (const std::string& change : run.trace->changes) {
-      warnings.push_back("Derived workload: " + change + ".");
-    }
-  }
+  for (const std::string& note : workload_notes(run)) warnings.push_back(note);
   return warnings;
 }
 

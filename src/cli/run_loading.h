@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/config_node.h"
@@ -16,6 +17,9 @@ namespace inferscale {
 // In all of these an empty path is the example that is part of the program.
 Result<ConfigNode> read_config_tree(const std::string& path,
                                     const std::vector<std::string>& settings);
+// The same of a text that is part of the program, called `name` in errors.
+Result<ConfigNode> read_config_text(std::string_view text, const std::string& name,
+                                    const std::vector<std::string>& settings);
 std::string config_label(const std::string& path);
 // Models and traces by names that count from the configuration's folder.
 RunInputs inputs_beside(const std::string& path);
@@ -25,5 +29,7 @@ Result<Scenario> load_scenario(const std::string& path, const std::vector<std::s
 
 // What a reader must know of a configuration before its figures, in sentences.
 std::vector<std::string> configuration_notes(const PreparedRun& run);
+// Those of them that are about the requests, whatever serves them.
+std::vector<std::string> workload_notes(const PreparedRun& run);
 
 }  // namespace inferscale

@@ -62,17 +62,19 @@ ProgressLine::ProgressLine(std::string label, std::uint64_t total, std::string u
       started_(std::chrono::steady_clock::now()),
       last_(started_) {}
 
-void ProgressLine::show(std::uint64_t done) {
-  if (!on_terminal_ || total_ == 0) return;
+void ProgressLine::show_part(std::uint64_t done, std::uint64_t total, std::uint64_t reused) {
+  if (!on_terminal_ || total == 0) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - last_ < std::chrono::milliseconds(200)) return;
   last_ = now;
   shown_ = true;
-  const double elapsed = std::chrono::duration<double>(now - started_).count();
-  const double part = static_cast<double>(done) / static_cast<double>(total_);
-  const double left = part > 0 ? elapsed * (1 - part) / part : 0;
-  fmt::print(stderr, "\r\033[K{} {:3.0f} %  {} of {} {}  {:.0f} s left", label_, 100 * part, done,
-             total_, unit_, left);
+  fmt::print(stderr, "\r\033[K{} {:3.0f} %  {} of {} {}", label_,
+             100 * static_cast<double>(done) / static_cast<double>(total), done, total, unit_);
+  if (done > reused) {
+    const double elapsed = std::chrono::duration<double>(now - started_).count();
+    const double left = static_cast<double>(total - done) / static_cast<double>(done - reused);
+    fmt::print(stderr, "  {:.0f} s left", elapsed * left);
+  }
   std::fflush(stderr);
 }
 

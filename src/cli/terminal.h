@@ -27,7 +27,9 @@ class ProgressLine {
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
-  void show(std::uint64_t done);
+  void show(std::uint64_t done) { show_part(done, total_, 0); }
+  // Of a total that grows. `reused` of those done cost no time.
+  void show_part(std::uint64_t done, std::uint64_t total, std::uint64_t reused);
 
  private:
   std::string label_;

@@ -16,18 +16,14 @@ Result<std::shared_ptr<const Trace>> TraceShelf::take(const TraceOptions& option
                                                       std::uint64_t seed) {
   const std::string key = hangs_on_seed(options) ? written + " " + std::to_string(seed) : written;
   const std::lock_guard lock(mutex_);
-  if (const auto known = shared_.find(key); known != shared_.end()) return known->second;
-  if (const auto known = drawn_.find(key); known != drawn_.end()) {
-    if (std::shared_ptr<const Trace> trace = known->second.lock()) return trace;
-  }
+  std::weak_ptr<const Trace>& known = known_[key];
+  if (std::shared_ptr<const Trace> trace = known.lock()) return trace;
   Result<Trace> read = read_trace(options, folder_, seed);
   if (!read) return std::unexpected(read.error());
   auto trace = std::make_shared<const Trace>(std::move(*read));
-  if (hangs_on_seed(options)) {
-    drawn_[key] = trace;
-  } else {
-    shared_[key] = trace;
-  }
+  known = trace;
+  kept_.push_back(trace);
+  if (kept_.size() > kMostKept) kept_.pop_front();
   return trace;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,12 +24,13 @@ class TraceShelf {
                                             std::uint64_t seed);
 
  private:
+  static constexpr std::size_t kMostKept = 4;
+
   std::string folder_;
   std::mutex mutex_;
-  // A trace that is drawn anew for each seed is kept as long as somebody uses it; one that all
-  // seeds share stays.
-  std::map<std::string, std::weak_ptr<const Trace>> drawn_;
-  std::map<std::string, std::shared_ptr<const Trace>> shared_;
+  // A trace stays as long as a run uses it; the last few stay in any case, for the next runs.
+  std::map<std::string, std::weak_ptr<const Trace>> known_;
+  std::deque<std::shared_ptr<const Trace>> kept_;
 };
 
 }  // namespace inferscale

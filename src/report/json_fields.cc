@@ -91,6 +91,16 @@ std::int64_t JsonFields::integer(const char* key, std::int64_t min) {
   return value.value_or(min);
 }
 
+std::uint64_t JsonFields::unsigned_integer(const char* key) {
+  const Json* value = take(key);
+  if (value == nullptr) return 0;
+  if (!value->is_number_unsigned()) {
+    wrong(key, *value, "a whole number of at least 0");
+    return 0;
+  }
+  return value->get<std::uint64_t>();
+}
+
 std::optional<double> JsonFields::optional_number(const char* key) {
   const Json* value = take(key);
   if (value == nullptr || value->is_null()) return std::nullopt;

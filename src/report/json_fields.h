@@ -36,6 +36,7 @@ class JsonFields {
 
   std::int64_t integer(const char* key, std::int64_t min = 0);
   std::optional<std::int64_t> optional_integer(const char* key, std::int64_t min = 0);
+  std::uint64_t unsigned_integer(const char* key);  // up to 2^64 - 1
   double number(const char* key);
   std::optional<double> optional_number(const char* key);
   bool boolean(const char* key);

@@ -1,4 +1,4 @@
-// The parts of the report page, put into the program when it is built (cmake/EmbedText.cmake).
+// The parts of the report pages, put into the program when it is built (cmake/EmbedText.cmake).
 
 #pragma once
 
@@ -6,9 +6,10 @@
 
 namespace inferscale {
 
-extern const std::string_view kPageTemplate;  // web/report/page.html
-extern const std::string_view kPageStyle;     // web/report/style/*.css
-extern const std::string_view kPageScript;    // web/report/script/*.js
+extern const std::string_view kPageTemplate;  // web/common/page.html
+extern const std::string_view kPageStyle;     // web/common/style/*.css
+extern const std::string_view kCommonScript;  // web/common/script/*.js
+extern const std::string_view kRunScript;     // web/report/script/*.js
 extern const std::string_view kPlotStyle;     // the charting library, uPlot
 extern const std::string_view kPlotScript;
 extern const std::string_view kPlotLicense;

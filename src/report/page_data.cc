@@ -11,6 +11,7 @@
 #include "base/json_writer.h"
 #include "metrics/fleet_summary.h"
 #include "report/distribution_plots.h"
+#include "report/page.h"
 #include "report/time_plots.h"
 
 namespace inferscale {
@@ -196,20 +197,6 @@ JsonValue fleet_json(const RunFolder& run) {
       .add("replicas", run.replicas.size())
       .add("quantiles", run.replicas.size() > kMostFleetRows)
       .add("rows", std::move(rows));
-}
-
-std::string without_less_than(std::string_view json) {
-  std::string out;
-  out.reserve(json.size());
-  for (const char c : json) {
-    // Outside strings JSON has no '<', inside them this is the same character.
-    if (c == '<') {
-      out += "\\u003c";
-    } else {
-      out += c;
-    }
-  }
-  return out;
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ TEST(Report, TextOfTheRunCannotBreakOutOfItsElement) {
   };
   EXPECT_EQ(count(text, "<"), count(plain, "<"));
   // The data reads back as what was put in.
-  const std::string_view begin = "<script type=\"application/json\" id=\"run\">";
+  const std::string_view begin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t at = text.find(begin) + begin.size();
   const json data = json::parse(text.substr(at, text.find("</script>", at) - at));
   EXPECT_EQ(data["manifest"]["name"], name);

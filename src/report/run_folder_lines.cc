@@ -6,30 +6,11 @@
 #include <limits>
 #include <optional>
 
-#include "base/edge/input_file.h"
 #include "report/json_fields.h"
+#include "report/json_file.h"
 
 namespace inferscale {
 namespace {
-
-// Calls `read_fields(fields)` for each line's object.
-template <typename ReadFields>
-Result<void> read_lines(const std::string& path, ReadFields read_fields) {
-  Result<LineReader> lines = LineReader::open(path);
-  if (!lines) return std::unexpected(lines.error());
-  std::string line;
-  while (true) {
-    const Result<bool> more = lines->next(line);
-    if (!more) return std::unexpected(more.error());
-    if (!*more) return {};
-    const JsonPlace place{path, lines->line_number()};
-    const Result<Json> object = parse_json_object(line, place);
-    if (!object) return std::unexpected(object.error());
-    JsonFields fields(*object, place);
-    read_fields(fields);
-    if (fields.failed()) return std::unexpected(fields.error());
-  }
-}
 
 template <typename Integer>
 Integer bounded(JsonFields& fields, const char* key) {
@@ -181,15 +162,15 @@ void read_replica(JsonFields& fields, RunFolder& folder) {
 }  // namespace
 
 Result<void> read_outcomes(const std::string& path, RunFolder& folder) {
-  return read_lines(path, [&](JsonFields& fields) { read_outcome(fields, folder); });
+  return read_json_lines(path, [&](JsonFields& fields) { read_outcome(fields, folder); });
 }
 
 Result<void> read_signals(const std::string& path, RunFolder& folder) {
-  return read_lines(path, [&](JsonFields& fields) { read_signal(fields, folder); });
+  return read_json_lines(path, [&](JsonFields& fields) { read_signal(fields, folder); });
 }
 
 Result<void> read_replicas(const std::string& path, RunFolder& folder) {
-  return read_lines(path, [&](JsonFields& fields) { read_replica(fields, folder); });
+  return read_json_lines(path, [&](JsonFields& fields) { read_replica(fields, folder); });
 }
 
 }  // namespace inferscale

@@ -1,14 +1,13 @@
 #include "report/run_folder_reader.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "base/edge/input_file.h"
 #include "report/json_fields.h"
+#include "report/json_file.h"
 #include "report/run_folder_format.h"
 #include "report/run_folder_lines.h"
 
@@ -16,36 +15,9 @@ namespace inferscale {
 namespace {
 
 constexpr std::uint64_t kLargestJsonBytes = std::uint64_t{16} << 20U;
-constexpr int kDeepestJson = 64;
-
-// Brackets open at once, outside strings. Writing a value recurses, so depth is bounded first.
-int nesting_depth(std::string_view text) {
-  int depth = 0;
-  int deepest = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      deepest = std::max(deepest, ++depth);
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return deepest;
-}
 
 Result<Json> read_object(const std::string& path) {
-  const Result<std::string> text = read_file(path, kLargestJsonBytes);
-  if (!text) return std::unexpected(text.error());
-  if (nesting_depth(*text) > kDeepestJson) {
-    return fail(ErrorCode::kInvalidInput, "more than 64 levels of maps and lists", path);
-  }
-  return parse_json_object(*text, {path});
+  return read_json_file(path, kLargestJsonBytes);
 }
 
 std::optional<Error> first_error(std::initializer_list<const JsonFields*> all) {
@@ -184,6 +156,11 @@ Result<void> read_warmup(const Json& summary, const std::string& path, RunFolder
 }
 
 }  // namespace
+
+bool is_run_folder(const std::string& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder + "/" + std::string(kManifestFile), ignored);
+}
 
 Result<RunFolder> read_run_folder(const std::string& folder) {
   std::error_code ignored;

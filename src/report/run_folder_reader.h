@@ -32,6 +32,9 @@ struct RunFolder {
   std::vector<ReplicaReport> replicas;  // empty: the folder has no reports of replicas
 };
 
+// Whether a folder says that a run wrote it.
+bool is_run_folder(const std::string& folder);
+
 // Folders of an earlier program of the same version lack what came later: nothing is made up.
 // Cost: about 8 us and 57 bytes of memory for each request.
 Result<RunFolder> read_run_folder(const std::string& folder);

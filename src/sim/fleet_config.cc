@@ -14,7 +14,8 @@ ConfigReader inheriting(const ConfigReader& own, const ConfigReader& deployment)
                                      {.key = "parallel"},
                                      {.key = "precision"},
                                      {.key = "engine"},
-                                     {.key = "latency", .chooser = "model"}});
+                                     {.key = "latency", .chooser = "model"},
+                                     {.key = "price_per_accelerator_hour"}});
 }
 
 std::int64_t read_count(ConfigReader& reader) {
@@ -40,8 +41,8 @@ void read_kind(ConfigReader& own, const ModelSpec& model, GroupConfig& group) {
   group.replicas = read_count(own);
   if (own.is_describing()) {
     // Their keys are described where they are inherited from.
-    for (const std::string_view key :
-         {"hardware", "parallel", "precision", "engine", "latency", "scaling"}) {
+    for (const std::string_view key : {"hardware", "parallel", "precision", "engine", "latency",
+                                       "price_per_accelerator_hour", "scaling"}) {
       own.raw(key, "as deployment." + std::string(key), kInherits, "inherited");
     }
     return;
@@ -176,6 +177,13 @@ DeploymentConfig read_replica(ConfigReader& deployment, const ModelSpec& model) 
   if (known) config.shape = read_deployment_shape(deployment, model, config.hardware);
   config.engine = read_engine_options(deployment);
   config.latency = read_latency_options(deployment);
+  config.price_per_accelerator_hour = deployment.optional_number(
+      "price_per_accelerator_hour",
+      {.min = 0,
+       .max = 1e9,
+       .doc =
+           "what an accelerator costs for an hour in which it is up, in whatever currency; null: "
+           "not known, and studies say nothing of cost"});
   return config;
 }
 

@@ -27,6 +27,7 @@ struct DeploymentConfig {
   DeploymentShape shape;
   EngineOptions engine;
   LatencyOptions latency;
+  std::optional<double> price_per_accelerator_hour;  // in whatever currency
 };
 
 struct GroupConfig {
@@ -49,7 +50,7 @@ struct FleetConfig {
   FailureOptions failures;
 };
 
-// hardware, parallel, precision, engine, latency.
+// hardware, parallel, precision, engine, latency, price_per_accelerator_hour.
 DeploymentConfig read_replica(ConfigReader& deployment, const ModelSpec& model);
 // All the other keys but `model`. `base` is what read_replica() made of the same map.
 FleetConfig read_fleet(ConfigReader& deployment, const DeploymentConfig& base);

@@ -122,6 +122,22 @@ void expect_error_begins(const ConfigNode& root, const std::string& start) {
   EXPECT_EQ(session.error().to_string().substr(0, start.size()), start);
 }
 
+TEST(FleetConfig, PricesAreInheritedAndMayBeUnknown) {
+  EXPECT_EQ(read_good(deployment()).groups[0].deployment.price_per_accelerator_hour, std::nullopt);
+  const ConfigNode two =
+      list_of({map_of({{"name", "a"}}, 10),
+               map_of({{"name", "b"}, {"price_per_accelerator_hour", "0.8"}}, 11)});
+  const FleetConfig priced =
+      read_good(with(deployment({{"price_per_accelerator_hour", "2.5"}}), "groups", two));
+  EXPECT_EQ(priced.groups[0].deployment.price_per_accelerator_hour, 2.5);
+  EXPECT_EQ(priced.groups[1].deployment.price_per_accelerator_hour, 0.8);
+  const FleetConfig half = read_good(with(deployment(), "groups", two));
+  EXPECT_EQ(half.groups[0].deployment.price_per_accelerator_hour, std::nullopt);
+  EXPECT_EQ(half.groups[1].deployment.price_per_accelerator_hour, 0.8);
+  expect_error_begins(deployment({{"price_per_accelerator_hour", "-1"}}),
+                      "run.yaml:2: price_per_accelerator_hour: '-1': expected a number");
+}
+
 TEST(FleetConfig, MistakesInGroupsAreFoundWhereTheyAreWritten) {
   expect_error_begins(
       with(deployment(), "groups",

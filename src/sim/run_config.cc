@@ -1,7 +1,17 @@
 #include "sim/run_config.h"
 
+#include <algorithm>
+
 namespace inferscale {
 namespace {
+
+// It is printed as it is, and a terminal would obey what is not text.
+bool is_printable(const std::string& text) {
+  return std::none_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7f;
+  });
+}
 
 ModelSpec read_model(ConfigReader& deployment, const ModelResolver& resolve_model) {
   const std::string name =
@@ -77,6 +87,7 @@ void read_keys_of_later_versions(ConfigReader& root) {
 RunConfig read_run_config(ConfigReader& root, const ModelResolver& resolve_model) {
   RunConfig config;
   config.name = root.text("name", "run", "a name for tables and reports");
+  if (!is_printable(config.name)) root.fail("name", "expected text without control characters");
   config.seed = static_cast<std::uint64_t>(
       root.integer("seed", {.fallback = 42,
                             .min = 0,

@@ -40,7 +40,8 @@ struct RunConfig {
 // caller's.
 using ModelResolver = std::function<Result<ModelSpec>(const std::string& name)>;
 
-// Errors are left in the session of `root`. The caller reads what else stands there and finishes it.
+// Errors are left in the session of `root`. The caller reads what else stands there, and finishes
+// it.
 RunConfig read_run_config(ConfigReader& root, const ModelResolver& resolve_model);
 
 }  // namespace inferscale

@@ -11,8 +11,11 @@ namespace inferscale {
 
 struct AbOptions {
   std::int64_t resamples = 10'000;  // of the bootstrap
-  // With a budget, repetitions are added until the interval of each judged metric is decided.
+  // With a budget, repetitions are added until each headline metric is decided, or known to within
+  // `half_width` of the baseline's mean.
   std::optional<std::int64_t> max_repeats;
+  double half_width = 0.01;
+  bool common_random_numbers = true;  // the same seed for both on each repetition
 };
 
 AbOptions read_ab_options(ConfigReader& study);

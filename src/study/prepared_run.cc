@@ -20,9 +20,7 @@ std::unique_ptr<RequestSource> PreparedRun::requests() const {
   return make_request_source(config.workload, trace.get(), config.seed);
 }
 
-Result<PreparedRun> prepare_run(const ConfigNode& tree, const RunInputs& inputs,
-                                const std::function<void(RunConfig&)>& change,
-                                const std::string& source) {
+Result<PreparedRun> read_run(const ConfigNode& tree, const RunInputs& inputs) {
   PreparedRun run;
   ConfigSession session;
   ConfigReader root(tree, session);
@@ -31,6 +29,15 @@ Result<PreparedRun> prepare_run(const ConfigNode& tree, const RunInputs& inputs,
   root.finish();
   if (session.failed()) return std::unexpected(session.error());
   run.effective = session.effective();
+  return run;
+}
+
+Result<PreparedRun> prepare_run(const ConfigNode& tree, const RunInputs& inputs,
+                                const std::function<void(RunConfig&)>& change,
+                                const std::string& source) {
+  Result<PreparedRun> read = read_run(tree, inputs);
+  if (!read) return read;
+  PreparedRun run = std::move(*read);
   if (change) change(run.config);
 
   Result<FleetDeployment> deployment = derive_fleet(run.config);

@@ -40,7 +40,10 @@ struct PreparedRun {
   std::unique_ptr<RequestSource> requests() const;
 };
 
-// Reads a tree strictly; `change`, where there is one, then has its way with the configuration
+// Reads a tree strictly and no more: neither a deployment is derived nor a trace loaded.
+Result<PreparedRun> read_run(const ConfigNode& tree, const RunInputs& inputs);
+
+// As read_run; `change`, where there is one, then has its way with the configuration
 // before the deployment is derived from it. Errors name the place in the tree, or else `source`.
 Result<PreparedRun> prepare_run(const ConfigNode& tree, const RunInputs& inputs,
                                 const std::function<void(RunConfig&)>& change,

@@ -19,7 +19,7 @@ class RunExecutor {
   virtual ~RunExecutor() = default;
   // The records of `requests`, in their order. Equal requests are run once.
   // Errors: kInterrupted; kIo when what was finished can't be kept.
-  virtual Result<std::vector<RunRecord>> run(std::span<const RunRequest> requests) = 0;
+  virtual Result<std::vector<RunResult>> run(std::span<const RunRequest> requests) = 0;
 };
 
 }  // namespace inferscale

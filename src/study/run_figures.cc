@@ -1,6 +1,9 @@
 #include "study/run_figures.h"
 
 #include <algorithm>
+#include <functional>
+
+#include "base/check.h"
 
 namespace inferscale {
 namespace {
@@ -35,9 +38,12 @@ void set_latencies(const RunSummary& summary, RunFigures& figures) {
   const PopulationSummary& tpot = summary.tpot_ms;
   set(tpot, Metric::kTpotMean, tpot.mean);
   set(tpot, Metric::kTpotP50, tpot.p50);
+  set(tpot, Metric::kTpotP90, tpot.p90);
   set(tpot, Metric::kTpotP95, tpot.p95);
   set(tpot, Metric::kTpotP99, tpot.p99);
   const PopulationSummary& itl = summary.itl_ms;
+  set(itl, Metric::kItlMean, itl.mean);
+  set(itl, Metric::kItlP50, itl.p50);
   set(itl, Metric::kItlP95, itl.p95);
   set(itl, Metric::kItlP99, itl.p99);
   const PopulationSummary& e2e = summary.e2e_ms;
@@ -80,13 +86,59 @@ void set_rates(const RunSummary& summary, RunFigures& figures) {
   if (steady) figures.set(Metric::kSaturated, *steady ? 0 : 1);
 }
 
-void set_efficiency(const RunSummary& summary, RunFigures& figures) {
+// The mean over the run's duration of what is up: of a fleet that is always up exactly its size.
+std::optional<double> mean_up(
+    const SimulationResult& result,
+    const std::function<std::optional<double>(const ReplicaReport&)>& each) {
+  double sum = 0;
+  const Duration whole = result.end - Instant();
+  for (const ReplicaReport& replica : result.replicas) {
+    const std::optional<double> one = each(replica);
+    if (!one) return std::nullopt;
+    sum += *one * (static_cast<double>(replica.up.ns()) / static_cast<double>(whole.ns()));
+  }
+  return sum;
+}
+
+void set_efficiency(const RunSummary& summary, const SimulationResult& result,
+                    RunFigures& figures) {
   figures.set(Metric::kAcceleratorHours, summary.accelerator_hours);
   if (summary.duration_s <= 0) return;
-  const double accelerators = summary.accelerator_hours * kSecondsPerHour / summary.duration_s;
+  const std::optional<double> accelerators =
+      mean_up(result, [](const ReplicaReport& replica) -> std::optional<double> {
+        return static_cast<double>(replica.accelerators);
+      });
   figures.set(Metric::kAccelerators, accelerators);
-  if (summary.has_slo && summary.counted > 0 && accelerators > 0) {
-    figures.set(Metric::kGoodputRpsPerAccelerator, summary.goodput_rps / accelerators);
+  if (summary.has_slo && summary.counted > 0 && *accelerators > 0) {
+    figures.set(Metric::kGoodputRpsPerAccelerator, summary.goodput_rps / *accelerators);
+  }
+}
+
+// An hour's price of a replica's accelerators; nothing where it is not known.
+std::optional<double> price_of(const FleetConfig& fleet, const ReplicaReport& replica) {
+  const auto group = std::find_if(fleet.groups.begin(), fleet.groups.end(),
+                                  [&](const GroupConfig& one) { return one.name == replica.pool; });
+  CHECK(group != fleet.groups.end()) << "a replica of the pool " << replica.pool;
+  const std::optional<double> price = group->deployment.price_per_accelerator_hour;
+  if (!price) return std::nullopt;
+  return *price * static_cast<double>(replica.accelerators);
+}
+
+// With one price for all, these are the figures per accelerator and accelerator-hour beside it.
+void set_cost(const RunSummary& summary, const PreparedRun& run, const SimulationResult& result,
+              RunFigures& figures) {
+  if (summary.duration_s <= 0) return;
+  const std::optional<double> per_hour = mean_up(
+      result, [&](const ReplicaReport& replica) { return price_of(run.config.fleet, replica); });
+  if (!per_hour) return;
+  figures.set(Metric::kCostPerHour, per_hour);
+  if (summary.has_slo && summary.counted > 0 && *per_hour > 0) {
+    figures.set(Metric::kGoodRequestsPerCost, summary.goodput_rps * kSecondsPerHour / *per_hour);
+  }
+  if (summary.output_tokens > 0) {
+    const double cost = *per_hour * summary.duration_s / kSecondsPerHour;
+    figures.set(Metric::kCostPerMillionOutputTokens,
+                cost / (static_cast<double>(summary.output_tokens) * 1e-6));
   }
 }
 
@@ -107,7 +159,8 @@ RunFigures figures_of(const PreparedRun& run, const SimulationResult& result) {
   set_latencies(summary, figures);
   set_slo(summary, run.config.slo, figures);
   set_rates(summary, figures);
-  set_efficiency(summary, figures);
+  set_efficiency(summary, result, figures);
+  set_cost(summary, run, result, figures);
   figures.set(Metric::kServiceMax, longest_service_s(result.outcomes));
   return figures;
 }

@@ -13,16 +13,16 @@
 namespace inferscale {
 
 // What is kept of a run: its figures, or why there are none.
-struct RunRecord {
+struct RunResult {
   RunFigures figures;
   std::string failure;  // in words for people; empty: the run was simulated
   bool simulated() const { return failure.empty(); }
-  bool operator==(const RunRecord&) const = default;
+  bool operator==(const RunResult&) const = default;
 };
 
 // The record does not depend on who runs it, when, or beside what. Nothing when `stop` was set
 // before the run had ended.
-std::optional<RunRecord> run_once(const Scenario& scenario, const RunRequest& request,
+std::optional<RunResult> run_once(const Scenario& scenario, const RunRequest& request,
                                   const std::atomic<bool>* stop);
 
 }  // namespace inferscale

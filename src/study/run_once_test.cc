@@ -21,15 +21,15 @@ workload:
 slo: {ttft_ms: 500, itl_ms: 50}
 )";
 
-RunRecord record_of(const Scenario& scenario, const RunRequest& request) {
-  const std::optional<RunRecord> record = run_once(scenario, request, nullptr);
+RunResult record_of(const Scenario& scenario, const RunRequest& request) {
+  const std::optional<RunResult> record = run_once(scenario, request, nullptr);
   CHECK(record.has_value());
   return *record;
 }
 
 TEST(RunOnce, GivesTheSimulatorsFigures) {
   const Scenario scenario = scenario_of(kChat);
-  const RunRecord record = record_of(scenario, {.seed = 7});
+  const RunResult record = record_of(scenario, {.seed = 7});
   ASSERT_TRUE(record.simulated()) << record.failure;
 
   const Result<PreparedRun> run = scenario.prepare({.seed = 7});
@@ -58,7 +58,7 @@ TEST(RunOnce, SettingsAreReadLikeTheFile) {
   const Scenario slow = scenario_of(std::string(kChat) + "name: slow\n");
   RunRequest request{.seed = 7};
   request.settings.push_back({"workload.arrivals.rate_rps", number_node(2.5, "study")});
-  const RunRecord record = record_of(slow, request);
+  const RunResult record = record_of(slow, request);
   EXPECT_LT(*record.figures[Metric::kOfferedRps], 4);
   EXPECT_EQ(setting_text(request.settings[0]), "workload.arrivals.rate_rps=2.5");
 }
@@ -66,7 +66,7 @@ TEST(RunOnce, SettingsAreReadLikeTheFile) {
 TEST(RunOnce, AConfigurationThatIsWrongIsARecordWithItsReason) {
   RunRequest request;
   request.settings.push_back({"deployment.engine.max_num_seqs", number_node(-1, "study")});
-  const RunRecord record = record_of(scenario_of(kChat), request);
+  const RunResult record = record_of(scenario_of(kChat), request);
   EXPECT_FALSE(record.simulated());
   EXPECT_NE(record.failure.find("max_num_seqs"), std::string::npos) << record.failure;
 }

@@ -50,7 +50,7 @@ Result<Scenario> Scenario::make(ConfigNode tree, RunInputs inputs, std::string l
   return scenario;
 }
 
-Result<PreparedRun> Scenario::prepare(const RunRequest& request) const {
+Result<ConfigNode> Scenario::tree_of(const RunRequest& request) const {
   ConfigNode tree = tree_;
   for (const Setting& setting : request.settings) {
     const Result<void> set = tree.set_path(setting.key, setting.value);
@@ -59,13 +59,27 @@ Result<PreparedRun> Scenario::prepare(const RunRequest& request) const {
   const Result<void> seeded =
       tree.set_path("seed", ConfigNode::scalar(std::to_string(request.seed), false, {}));
   if (!seeded) return std::unexpected(seeded.error());
+  return tree;
+}
+
+Result<void> Scenario::check(const RunRequest& request) const {
+  const Result<ConfigNode> tree = tree_of(request);
+  if (!tree) return std::unexpected(tree.error());
+  const Result<PreparedRun> read = read_run(*tree, inputs_);
+  if (!read) return std::unexpected(read.error());
+  return {};
+}
+
+Result<PreparedRun> Scenario::prepare(const RunRequest& request) const {
+  const Result<ConfigNode> tree = tree_of(request);
+  if (!tree) return std::unexpected(tree.error());
   const auto scale = [&](RunConfig& config) {
     if (request.scales == ModelScales{}) return;
     scale_times(request.scales, config.deployment);
     for (GroupConfig& group : config.fleet.groups) scale_times(request.scales, group.deployment);
     if (config.fleet.split) config.fleet.split->link.scale *= request.scales.transfer;
   };
-  return prepare_run(tree, inputs_, scale, label_);
+  return prepare_run(*tree, inputs_, scale, label_);
 }
 
 }  // namespace inferscale

@@ -26,6 +26,10 @@ class Scenario {
   // does not fit its memory.
   Result<PreparedRun> prepare(const RunRequest& request) const;
 
+  // Whether the configuration of that run is written right; whether it can be simulated, prepare()
+  // says. Errors: a key or value that is not right.
+  Result<void> check(const RunRequest& request) const;
+
   // A hash of everything that the figures of this scenario's runs follow from: the configuration
   // with its defaults (but not its name, seed, repeats, study or output), the model's shape, the
   // trace's rows. Two scenarios with the same fingerprint give the same figures for a request.
@@ -33,6 +37,7 @@ class Scenario {
 
  private:
   Scenario() = default;
+  Result<ConfigNode> tree_of(const RunRequest& request) const;
 
   std::string label_;
   ConfigNode tree_;

@@ -11,13 +11,13 @@ class SerialExecutor final : public RunExecutor {
   SerialExecutor(const std::vector<Scenario>& scenarios, const std::atomic<bool>* stop)
       : scenarios_(scenarios), stop_(stop) {}
 
-  Result<std::vector<RunRecord>> run(std::span<const RunRequest> requests) override {
-    std::vector<RunRecord> records;
+  Result<std::vector<RunResult>> run(std::span<const RunRequest> requests) override {
+    std::vector<RunResult> records;
     for (const RunRequest& request : requests) {
       const std::pair key(request.scenario, request_text(request));
       auto known = known_.find(key);
       if (known == known_.end()) {
-        std::optional<RunRecord> record = run_once(scenarios_[request.scenario], request, stop_);
+        std::optional<RunResult> record = run_once(scenarios_[request.scenario], request, stop_);
         if (!record) return fail(ErrorCode::kInterrupted, "interrupted");
         known = known_.emplace(key, std::move(*record)).first;
       }
@@ -29,7 +29,7 @@ class SerialExecutor final : public RunExecutor {
  private:
   const std::vector<Scenario>& scenarios_;
   const std::atomic<bool>* stop_;
-  std::map<std::pair<std::size_t, std::string>, RunRecord> known_;
+  std::map<std::pair<std::size_t, std::string>, RunResult> known_;
 };
 
 }  // namespace

@@ -15,6 +15,7 @@ StudyOptions read_study_options(ConfigReader& root) {
   options.explore = read_explore_options(study);
   options.ab = read_ab_options(study);
   options.sensitivity = read_sensitivity_options(study);
+  options.validate = read_validate_options(study);
   study.finish();
   return options;
 }

@@ -13,6 +13,7 @@
 #include "study/capacity_options.h"
 #include "study/explore_options.h"
 #include "study/sensitivity_options.h"
+#include "study/validate_options.h"
 
 namespace inferscale {
 
@@ -22,6 +23,7 @@ struct StudyOptions {
   ExploreOptions explore;
   AbOptions ab;
   SensitivityOptions sensitivity;
+  ValidateOptions validate;
 };
 
 // Reads `repeats` and `study` of the whole configuration.

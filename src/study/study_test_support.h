@@ -38,11 +38,11 @@ inline Scenario scenario_of(const std::string& yaml) {
 // Says what the record of each request is, and keeps what was asked.
 class FakeExecutor final : public RunExecutor {
  public:
-  explicit FakeExecutor(std::function<RunRecord(const RunRequest&)> answer)
+  explicit FakeExecutor(std::function<RunResult(const RunRequest&)> answer)
       : answer_(std::move(answer)) {}
 
-  Result<std::vector<RunRecord>> run(std::span<const RunRequest> requests) override {
-    std::vector<RunRecord> records;
+  Result<std::vector<RunResult>> run(std::span<const RunRequest> requests) override {
+    std::vector<RunResult> records;
     for (const RunRequest& request : requests) {
       asked.push_back(request);
       records.push_back(answer_(request));
@@ -53,7 +53,7 @@ class FakeExecutor final : public RunExecutor {
   std::vector<RunRequest> asked;
 
  private:
-  std::function<RunRecord(const RunRequest&)> answer_;
+  std::function<RunResult(const RunRequest&)> answer_;
 };
 
 }  // namespace inferscale

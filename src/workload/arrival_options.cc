@@ -53,7 +53,7 @@ struct WrittenPiece {
   double rate_rps = 0;
 };
 
-WrittenPiece read_piece(ConfigReader& piece, std::string_view unit) {
+WrittenPiece read_piece(ConfigReader& piece, double rate_scale, std::string_view unit) {
   WrittenPiece written;
   written.from_s = piece.optional_number(
       "from_s", {.min = 0,
@@ -66,8 +66,11 @@ WrittenPiece read_piece(ConfigReader& piece, std::string_view unit) {
   written.rate_rps = piece.number(
       "rate_rps",
       {.min = 0, .max = kFastestRps, .unit = unit, .doc = "arrival rate of this piece; 0: none"});
-  if (written.rate_rps > 0 && written.rate_rps < kSlowestRps) {
-    piece.fail("rate_rps", "expected 0 or a number from 0.001 to 1000000");
+  written.rate_rps *= rate_scale;
+  if (written.rate_rps > kFastestRps || (written.rate_rps > 0 && written.rate_rps < kSlowestRps)) {
+    piece.fail("rate_rps", rate_scale == 1 ? "expected 0 or a number from 0.001 to 1000000"
+                                           : "expected 0 or a number that is from 0.001 to 1000000 "
+                                             "when it is multiplied by rate_scale");
   }
   if (!piece.is_describing() && written.from_s.has_value() == written.duration_s.has_value()) {
     piece.fail("from_s", "expected either from_s or duration_s");
@@ -112,10 +115,18 @@ PiecewiseArrivals read_piecewise(ConfigReader& arrivals, std::string_view unit) 
   PiecewiseArrivals options;
   options.repeat =
       arrivals.boolean("repeat", false, "start the schedule over; else its last rate holds on");
+  const double rate_scale = arrivals.number(
+      "rate_scale", {.fallback = 1,
+                     .min = 1e-6,
+                     .max = 1e6,
+                     .unit = "factor",
+                     .doc = "multiplies all rates of the schedule: more of the same traffic"});
   std::vector<ConfigReader> readers =
       arrivals.list("schedule", "rates one after the other; changes inside a gap are exact");
   std::vector<WrittenPiece> written;
-  for (ConfigReader& piece : readers) written.push_back(read_piece(piece, unit));
+  for (ConfigReader& piece : readers) {
+    written.push_back(read_piece(piece, rate_scale, unit));
+  }
   if (arrivals.is_describing()) return options;
   if (written.empty() || written.size() > kMostPieces) {
     arrivals.fail("schedule", "expected a list of 1 to 100000 pieces");

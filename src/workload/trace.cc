@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -45,6 +46,23 @@ void reorder_content(TraceContent& content, const std::vector<std::size_t>& orde
   }
   content.offsets = std::move(offsets);
   content.pieces = std::move(pieces);
+}
+
+// When the session of each row began; a row without a session begins its own.
+std::vector<std::int64_t> session_begins(const Trace& trace) {
+  if (!trace.session_begin_ns.empty()) return trace.session_begin_ns;
+  if (trace.session.empty()) return trace.arrival_ns;
+  std::vector<std::int64_t> begins;
+  begins.reserve(trace.rows());
+  std::vector<std::optional<std::int64_t>> first(trace.session_names.size());
+  for (std::size_t i = 0; i < trace.rows(); ++i) {
+    const std::uint32_t session = trace.session[i];
+    const std::int64_t arrival = trace.arrival_ns[i];
+    begins.push_back(session == CarriedColumns::kNoName ? arrival
+                                                        : first[session].value_or(arrival));
+    if (session != CarriedColumns::kNoName && !first[session]) first[session] = arrival;
+  }
+  return begins;
 }
 
 template <typename T>
@@ -99,6 +117,7 @@ std::uint64_t sort_by_arrival(Trace& trace) {
   reorder(trace.session, order);
   reorder(trace.priority, order);
   reorder(trace.deadline_ms, order);
+  reorder(trace.session_begin_ns, order);
   reorder_content(trace.content, order);
   return earlier;
 }
@@ -113,6 +132,7 @@ void keep_first_rows(Trace& trace, std::uint64_t limit) {
   cut(trace.session, limit);
   cut(trace.priority, limit);
   cut(trace.deadline_ms, limit);
+  cut(trace.session_begin_ns, limit);
   if (trace.content.any()) {
     trace.content.offsets.resize(limit + 1);
     trace.content.pieces.resize(trace.content.offsets.back());
@@ -130,6 +150,27 @@ void jitter_arrivals(Trace& trace, Duration jitter, RandomStream stream) {
   sort_by_arrival(trace);
   trace.changes.push_back("each arrival is moved later by up to " + number_text(jitter.millis()) +
                           " ms at random");
+}
+
+bool scale_arrivals(Trace& trace, double rate_scale) {
+  CHECK(rate_scale > 0) << "rate_scale " << rate_scale;
+  if (rate_scale == 1) return true;
+  const std::vector<std::int64_t> begins = session_begins(trace);
+  std::vector<std::int64_t> scaled;
+  scaled.reserve(trace.rows());
+  for (std::size_t i = 0; i < trace.rows(); ++i) {
+    const double begin_ns = static_cast<double>(begins[i]) / rate_scale;
+    const std::int64_t gap_ns = trace.arrival_ns[i] - begins[i];
+    if (begin_ns > static_cast<double>(kLatestArrival.ns() - gap_ns)) return false;
+    scaled.push_back(std::llround(begin_ns) + gap_ns);
+  }
+  trace.arrival_ns = std::move(scaled);
+  sort_by_arrival(trace);
+  const std::string divided = " are divided by " + number_text(rate_scale);
+  trace.changes.push_back(trace.session.empty() ? "arrival times" + divided
+                                                : "the times at which sessions begin" + divided +
+                                                      ", the gaps inside a session stay");
+  return true;
 }
 
 TraceSource::TraceSource(const Trace& trace) : trace_(trace) {

@@ -46,7 +46,8 @@ struct TraceOptions {
   bool sort = false;                   // put rows that are out of order in order of arrival
   bool skip_failed = false;            // leave out rows without output tokens, and count them
   std::optional<std::uint64_t> limit;  // the first so many rows, in order of arrival
-  Duration jitter;  // each arrival is moved later by a uniform draw from [0, jitter)
+  Duration jitter;        // each arrival is moved later by a uniform draw from [0, jitter)
+  double rate_scale = 1;  // so many times the requests, or sessions, in the same time
   // When the sessions of a format begin that has times within sessions only, in the order of the
   // file; nothing: all at instant 0.
   std::optional<ArrivalOptions> session_arrivals;
@@ -74,6 +75,9 @@ struct Trace {
   std::vector<std::string> session_names;
   std::vector<std::int64_t> priority;
   std::vector<double> deadline_ms;
+  // When the session of each row began, where the file says it otherwise than by the session's
+  // first row. Only kept until the arrivals are scaled.
+  std::vector<std::int64_t> session_begin_ns;
 
   // What prompts share, where the file says it.
   TraceContent content;
@@ -92,6 +96,12 @@ void keep_first_rows(Trace& trace, std::uint64_t limit);
 // Moves each arrival later by a draw from [0, jitter) and sorts again: a derived workload, said in
 // `changes`. It spreads arrivals that a coarse clock stamped with the same instant.
 void jitter_arrivals(Trace& trace, Duration jitter, RandomStream stream);
+
+// Divides the arrival times of requests by `rate_scale`; of the rows of a session only the
+// session's beginning, so that the gaps inside it stay. Sorts again. A derived workload, said in
+// `changes`. False, and nothing is changed, when an arrival would come after kLatestArrival.
+// REQUIRES: rate_scale is above 0; rows are in order of arrival.
+bool scale_arrivals(Trace& trace, double rate_scale);
 
 // The requests of a trace: ids are row numbers, the caller's limit is the answer's length. A row
 // without a priority has priority 0.

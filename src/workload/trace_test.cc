@@ -97,6 +97,51 @@ TEST(JitterArrivals, OfZeroChangesNothing) {
   EXPECT_TRUE(trace.changes.empty());
 }
 
+TEST(ScaleArrivals, DividesTheTimesOfRequests) {
+  Trace trace = trace_of({0, 10, 31, 100});
+  trace.session.clear();
+  ASSERT_TRUE(scale_arrivals(trace, 4));
+  EXPECT_EQ(trace.arrival_ns, (std::vector<std::int64_t>{0, 3, 8, 25})) << "to the nearest";
+  EXPECT_EQ(trace.changes, (std::vector<std::string>{"arrival times are divided by 4"}));
+  EXPECT_EQ(trace.prompt_tokens, (std::vector<std::uint32_t>{1, 2, 3, 4}));
+}
+
+// Session 0 begins at 0 and calls again at 300 and 700, session 1 begins at 400 and calls again at
+// 600; a call at 500 has no session. With twice the load they begin at 0, 200 and 250.
+TEST(ScaleArrivals, OfSessionsDividesTheBeginningsOnlyAndSortsAgain) {
+  Trace trace = trace_of({0, 300, 400, 500, 600, 700});
+  trace.session = {0, 0, 1, CarriedColumns::kNoName, 1, 0};
+  trace.session_names = {"a", "b"};
+  ASSERT_TRUE(scale_arrivals(trace, 2));
+  EXPECT_EQ(trace.arrival_ns, (std::vector<std::int64_t>{0, 200, 250, 300, 400, 700}));
+  EXPECT_EQ(trace.prompt_tokens, (std::vector<std::uint32_t>{1, 3, 4, 2, 5, 6}));
+  EXPECT_EQ(trace.session, (std::vector<std::uint32_t>{0, 1, CarriedColumns::kNoName, 0, 1, 0}));
+  ASSERT_EQ(trace.changes.size(), 1U);
+  EXPECT_EQ(trace.changes.front(),
+            "the times at which sessions begin are divided by 2, the gaps inside a session stay");
+}
+
+// The file says when the session began that both agents are part of: 100 before the first call.
+TEST(ScaleArrivals, TakesTheBeginningsThatTheFileSays) {
+  Trace trace = trace_of({200, 300, 1000});
+  trace.session = {0, 1, 0};
+  trace.session_names = {"a", "a/sub"};
+  trace.session_begin_ns = {100, 100, 100};
+  ASSERT_TRUE(scale_arrivals(trace, 0.5));
+  EXPECT_EQ(trace.arrival_ns, (std::vector<std::int64_t>{300, 400, 1100}));
+}
+
+TEST(ScaleArrivals, OfOneChangesNothingAndBeyondAllTimeIsRefused) {
+  Trace trace = trace_of({0, 9'000'000'000'000'000});
+  trace.session.clear();
+  ASSERT_TRUE(scale_arrivals(trace, 1));
+  EXPECT_TRUE(trace.changes.empty());
+  EXPECT_FALSE(scale_arrivals(trace, 0.0009));
+  EXPECT_EQ(trace.arrival_ns.back(), 9'000'000'000'000'000);
+  EXPECT_TRUE(trace.changes.empty());
+  EXPECT_TRUE(scale_arrivals(trace, 0.0011));
+}
+
 TEST(TraceSource, GivesTheRowsAsTheyAre) {
   const Trace trace = trace_of({0, 10, 10});
   TraceSource source(trace);

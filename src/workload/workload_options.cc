@@ -67,6 +67,14 @@ TraceOptions read_trace_options(ConfigReader trace) {
                     .unit = "ms",
                     .doc = "derived workload: move each arrival later by up to this, at random, "
                            "where the trace's clock was coarse"}));
+  options.rate_scale = trace.number(
+      "rate_scale",
+      {.fallback = 1,
+       .min = 1e-6,
+       .max = 1e6,
+       .unit = "factor",
+       .doc = "derived workload: so many times the load. Divides the arrival times of requests; of "
+              "sessions only their beginnings, the gaps inside a session stay"});
   std::optional<ConfigReader> sessions = trace.optional_map(
       "session_arrivals",
       "when sessions begin, in formats whose times count from there (claude_code_*); null: all at "

@@ -125,6 +125,27 @@ TEST(WorkloadOptions, ReadSchedulesByStartOrByDuration) {
   }
 }
 
+TEST(WorkloadOptions, RateScaleMultipliesEveryRateOfASchedule) {
+  const auto scaled = [](const std::string& scale) {
+    ConfigNode node = chat({{"arrivals.process", "piecewise"}, {"arrivals.rate_scale", scale}});
+    EXPECT_TRUE(
+        node.set_path("arrivals.schedule", schedule({{{"from_s", "0"}, {"rate_rps", "5"}},
+                                                     {{"from_s", "60"}, {"rate_rps", "0"}},
+                                                     {{"from_s", "90"}, {"rate_rps", "20"}}})));
+    return node;
+  };
+  const auto piecewise = arrivals_of<PiecewiseArrivals>(read(scaled("2.5")));
+  ASSERT_EQ(piecewise.schedule.size(), 3U);
+  EXPECT_EQ(piecewise.schedule[0].rate_rps, 12.5);
+  EXPECT_EQ(piecewise.schedule[0].duration, Duration::from_seconds(60));
+  EXPECT_EQ(piecewise.schedule[1].rate_rps, 0);
+  EXPECT_EQ(piecewise.schedule[2].rate_rps, 50);
+  EXPECT_TRUE(error_of(scaled("1e6")).find("when it is multiplied by rate_scale") !=
+              std::string::npos);
+  EXPECT_TRUE(error_of(scaled("1e-5")).find("when it is multiplied by rate_scale") !=
+              std::string::npos);
+}
+
 TEST(WorkloadOptions, RefuseSchedulesThatMakeNoSense) {
   const auto error = [](const std::vector<Keys>& pieces, const Keys& more) {
     Keys keys = more;

@@ -11,6 +11,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Chromium, findChromium } from "./chromium.mjs";
+import { checkClose, checkLayout, checkPlots, checkQuiet, screens } from "./page_checks.mjs";
 
 const [folder, screenshots] = process.argv.slice(2);
 if (folder === undefined) {
@@ -21,12 +22,6 @@ if (findChromium() === undefined) {
   console.log("SKIPPED: Chromium is not installed (apt-get install chromium)");
   process.exit(77);
 }
-
-const screens = {
-  light: { width: 1280, height: 900, dark: false },
-  dark: { width: 1280, height: 900, dark: true },
-  phone: { width: 360, height: 740, dark: false },
-};
 
 // How many figures with a plot each page has, and the screens it is looked at on.
 const everywhere = Object.keys(screens);
@@ -48,51 +43,10 @@ const pages = {
 const address = (name) => pathToFileURL(resolve(folder, name + ".html")).href;
 const summaryOf = (name) => JSON.parse(readFileSync(join(folder, name, "summary.json"), "utf8"));
 
-// For each plot its title and how many of its pixels are neither grey nor empty.
-const colouredPixels = `Array.from(document.querySelectorAll("figure.panel"), (figure) => {
-  const canvas = figure.querySelector("canvas");
-  const copy = document.createElement("canvas");
-  copy.width = canvas.width;
-  copy.height = canvas.height;
-  const context = copy.getContext("2d", { willReadFrequently: true });
-  context.drawImage(canvas, 0, 0);
-  const { data } = context.getImageData(0, 0, copy.width, copy.height);
-  let coloured = 0;
-  for (let i = 0; i < data.length; i += 4) {
-    const most = Math.max(data[i], data[i + 1], data[i + 2]);
-    const least = Math.min(data[i], data[i + 1], data[i + 2]);
-    if (data[i + 3] > 60 && most - least > 60) ++coloured;
-  }
-  return { title: figure.querySelector("h3").textContent, coloured };
-})`;
-
-async function checkPlots(page, name) {
-  const figures = await page.evaluate(colouredPixels);
-  assert.equal(figures.length, pages[name].plots, "plots of " + name);
-  for (const { title, coloured } of figures) {
-    assert.ok(
-      coloured >= 20,
-      name + ": the plot '" + title + "' has " + coloured + " coloured pixels",
-    );
-  }
-}
-
-async function checkLayout(page, width) {
-  const wide = await page.evaluate("document.documentElement.scrollWidth");
-  assert.ok(wide <= width, "the page is " + wide + " pixels wide on a screen of " + width);
-}
-
 // The first number of a text, with its unit taken into account.
 function milliseconds(text) {
   const [value, unit] = text.trim().split(/\s+/);
   return Number(value.replaceAll(",", "")) * (unit === "s" ? 1000 : 1);
-}
-
-function checkClose(shown, expected, what) {
-  assert.ok(
-    Math.abs(shown - expected) <= 0.006 * expected,
-    what + ": " + shown + ", not " + expected,
-  );
 }
 
 async function checkFigures(page, name) {
@@ -136,7 +90,7 @@ async function pressSwitches(page, name) {
   for (let i = 0; i < boxes; ++i) {
     await page.evaluate("document.querySelectorAll('input[type=checkbox]')[" + i + "].click()");
     await page.settled();
-    await checkPlots(page, name);
+    await checkPlots(page, name, pages[name].plots);
   }
 }
 
@@ -147,7 +101,7 @@ async function checkPage(browser, name, screenName) {
   assert.deepEqual(page.problems, []);
   if (screenshots)
     writeFileSync(join(screenshots, name + "-" + screenName + ".png"), await page.screenshot());
-  await checkPlots(page, name);
+  await checkPlots(page, name, pages[name].plots);
   await checkLayout(page, screen.width);
   await checkFigures(page, name);
   if (screenName === "light") {
@@ -156,9 +110,7 @@ async function checkPage(browser, name, screenName) {
     if (screenshots) writeFileSync(join(screenshots, name + ".pdf"), pdf);
     await pressSwitches(page, name);
   }
-  assert.deepEqual(page.problems, []);
-  const fetched = page.requests.filter((url) => url !== address(name) && !url.startsWith("data:"));
-  assert.deepEqual(fetched, []);
+  checkQuiet(page, address(name));
   await page.close();
 }
 

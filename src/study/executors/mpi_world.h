@@ -5,29 +5,37 @@
 
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
+#include "study/executors/launcher.h"
 
 namespace inferscale {
 
-// Messages between ranks: whole byte strings, to and from rank 0.
+// Carries byte strings between ranks. One thread calls it. Messages of one rank to another come in
+// the order in which they were sent.
 class MpiWorld {
  public:
-  // Joins the other ranks when `environment_says_rank` (the launcher's variables were found in the
-  // environment, which cli reads). Errors: built without MPI, though it is started by mpirun.
-  static Result<std::unique_ptr<MpiWorld>> join(bool environment_says_rank);
-  virtual ~MpiWorld() = default;  // leaves, together with the others
+  // A process without others.
+  static std::unique_ptr<MpiWorld> alone();
+  // Joins the other ranks of the launch, if it says that there are others. Errors: built without
+  // MPI, or started by a launcher that this MPI does not understand. Then no rank may go on: each
+  // would take itself for the only one.
+  static Result<std::unique_ptr<MpiWorld>> join(const Launch& launch);
+  // Ends the whole job, all ranks, if leave() was not called.
+  virtual ~MpiWorld() = default;
 
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
+  virtual int ranks_on_machine() const = 0;
 
-  virtual void send(int to, const std::string& bytes) = 0;
+  // Takes the message and returns at once.
+  virtual void send(int to, std::string bytes) = 0;
   // The next message from anyone; false when there is none now.
   virtual bool receive(int& from, std::string& bytes) = 0;
+  // Waits until what was sent has gone out, and until all ranks are here; nothing is sent later.
+  virtual void leave() = 0;
 };
 
 }  // namespace inferscale

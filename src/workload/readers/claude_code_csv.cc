@@ -65,6 +65,7 @@ class CallTable {
  private:
   struct Agent {
     std::int64_t begin_ns = 0;
+    std::int64_t session_begin_ns = 0;  // of the agent that the session began with
     std::uint32_t series = 0;
     std::string session;
     std::vector<ContentTree::Node> prompts;  // the root first, then in the order of the rows
@@ -74,7 +75,8 @@ class CallTable {
   std::string path_of(std::string_view agent) const {
     return std::string(rows_.cell(kTrace)) + "/" + std::string(agent);
   }
-  Agent& add_agent(std::string path, std::int64_t begin_ns, std::string session);
+  Agent& add_agent(std::string path, std::int64_t begin_ns, std::int64_t session_begin_ns,
+                   std::string session);
   Result<Agent*> agent_of_row();
   Result<std::int64_t> time_of_row(const Agent& agent) const;
   Result<void> spawn(const Agent& parent);
@@ -91,9 +93,10 @@ class CallTable {
 };
 
 CallTable::Agent& CallTable::add_agent(std::string path, std::int64_t begin_ns,
-                                       std::string session) {
+                                       std::int64_t session_begin_ns, std::string session) {
   Agent& agent = agents_[std::move(path)];
   agent.begin_ns = begin_ns;
+  agent.session_begin_ns = session_begin_ns;
   agent.series = static_cast<std::uint32_t>(agents_.size() - 1);
   agent.session = std::move(session);
   agent.prompts = {builder_.tree().add_root()};
@@ -114,7 +117,8 @@ Result<CallTable::Agent*> CallTable::agent_of_row() {
                        "main, or an agent of this trace that a row of type spawn names "
                        "further up");
   }
-  return &add_agent(std::move(path), clock_.next_start_ns(), std::string(rows_.cell(kTrace)));
+  const std::int64_t begin_ns = clock_.next_start_ns();
+  return &add_agent(std::move(path), begin_ns, begin_ns, std::string(rows_.cell(kTrace)));
 }
 
 Result<std::int64_t> CallTable::time_of_row(const Agent& agent) const {
@@ -134,7 +138,8 @@ Result<void> CallTable::spawn(const Agent& parent) {
   if (agents_.contains(path)) return rows_.wrong(kSpawned, "an agent that has not started yet");
   const Result<std::int64_t> begin = time_of_row(parent);
   if (!begin) return std::unexpected(begin.error());
-  add_agent(std::move(path), *begin, parent.session + "/" + std::string(name));
+  add_agent(std::move(path), *begin, parent.session_begin_ns,
+            parent.session + "/" + std::string(name));
   return {};
 }
 
@@ -186,6 +191,7 @@ Result<void> CallTable::add_call(Agent& agent) {
   row.session = agent.session;
   row.content = *content;
   row.series = agent.series;
+  row.session_begin_ns = agent.session_begin_ns;
   return builder_.add(row, {kColumns[kTime].name, rows_.cell(kTime)},
                       {kColumns[kOutput].name, rows_.cell(kOutput)}, lines_);
 }
@@ -209,6 +215,7 @@ Result<void> read_claude_code_csv(std::string header, LineReader& lines, TraceBu
   builder.set_columns({.session = true,
                        .several_series = true,
                        .block_tokens = kBlockTokens,
+                       .session_begins = true,
                        .content_tree = true});
   CallTable table(*rows, lines, builder, clock);
   for (;;) {

@@ -26,6 +26,7 @@ class SessionLines {
  private:
   struct Agent {
     std::int64_t begin_ns = 0;
+    std::int64_t session_begin_ns = 0;  // of the agent that the session began with
     std::uint32_t series = 0;
     std::string session;
   };
@@ -87,13 +88,15 @@ Result<void> SessionLines::add_call(const JsonCall& call, const Agent& agent) {
   row.session = agent.session;
   row.block_hashes = hashes_;
   row.series = agent.series;
+  row.session_begin_ns = agent.session_begin_ns;
   return builder_.add(row, {"t", call.time}, {"out", call.output}, lines_);
 }
 
 Result<void> SessionLines::take_session() {
   // By call, for those that are agents; the main agent stands behind them.
   std::vector<Agent> agents(session_.calls.size() + 1);
-  agents.back() = {clock_.next_start_ns(), next_series_++, session_.id};
+  const std::int64_t session_begin_ns = clock_.next_start_ns();
+  agents.back() = {session_begin_ns, session_begin_ns, next_series_++, session_.id};
   for (std::size_t i = 0; i < session_.calls.size(); ++i) {
     const JsonCall& call = session_.calls[i];
     const Agent& agent = call.parent < 0 ? agents.back() : agents[std::size_t(call.parent)];
@@ -103,7 +106,7 @@ Result<void> SessionLines::take_session() {
     }
     const Result<std::int64_t> begin = time_of(call, agent);
     if (!begin) return std::unexpected(begin.error());
-    agents[i] = {*begin, next_series_++, agent.session + "/" + call.agent_id};
+    agents[i] = {*begin, session_begin_ns, next_series_++, agent.session + "/" + call.agent_id};
   }
   return {};
 }
@@ -128,7 +131,10 @@ Result<void> SessionLines::take(const std::string& line) {
   }
   if (block_tokens_ == 0) {
     block_tokens_ = *block_tokens;
-    builder_.set_columns({.session = true, .several_series = true, .block_tokens = block_tokens_});
+    builder_.set_columns({.session = true,
+                          .several_series = true,
+                          .block_tokens = block_tokens_,
+                          .session_begins = true});
   }
   return take_session();
 }

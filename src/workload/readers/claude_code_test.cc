@@ -76,6 +76,29 @@ const std::string kSessions =
     R"({"t":0.5,"type":"n","in":64,"out":9,"hash_ids":[1]}]})"
     "\n";
 
+// Session a begins at 10 s and b at 20 s; with five times the load at 2 s and 4 s. What happens in
+// them, the other agent's calls too, keeps its distance from there.
+TEST_F(ClaudeCode, RateScaleBringsSessionsCloserAndLeavesWhatIsInThem) {
+  for (const bool table : {true, false}) {
+    TraceOptions options;
+    options.session_arrivals = ConstantArrivals{0.1};
+    options.rate_scale = 5;
+    const Trace trace = read(table ? kTable : kSessions, options);
+    EXPECT_EQ(trace.arrival_ns, (Instants{2'000'000'000, 4'500'000'000, 12'250'000'000,
+                                          13'000'000'001, 13'750'000'000}));
+    EXPECT_EQ(trace.prompt_tokens, (Tokens{650, 64, 128, 1000, 200}));
+    EXPECT_TRUE(trace.session_begin_ns.empty()) << "not kept";
+  }
+}
+
+TEST_F(ClaudeCode, RateScaleNeedsToKnowWhenSessionsBegin) {
+  TraceOptions options;
+  options.rate_scale = 2;
+  EXPECT_EQ(error_of(kTable, options),
+            "calls: trace.rate_scale: '2': expected 1 without trace.session_arrivals: all sessions "
+            "begin at 0, and only their beginnings would be scaled");
+}
+
 TEST_F(ClaudeCode, TableAndSessionsGiveTheSameCalls) {
   for (const bool table : {true, false}) {
     const Trace trace = read(table ? kTable : kSessions);

@@ -72,6 +72,9 @@ Result<void> TraceBuilder::add(const TraceRow& row, Cell arrival, Cell output,
   if (columns_.session) {
     trace_.session.push_back(sessions_.index_of(row.session, trace_.session_names));
   }
+  if (columns_.session_begins && options_.rate_scale != 1) {
+    trace_.session_begin_ns.push_back(row.session_begin_ns);
+  }
   if (columns_.priority) trace_.priority.push_back(row.priority);
   if (columns_.deadline) trace_.deadline_ms.push_back(row.deadline_ms);
   if (chains_) chains_->add(row.block_hashes, row.prompt_tokens);

@@ -33,7 +33,8 @@ struct TraceRow {
   double deadline_ms = 0;
   std::span<const std::uint64_t> block_hashes;
   ContentTree::Node content = 0;
-  std::uint32_t series = 0;  // rows of one series are in order of arrival
+  std::uint32_t series = 0;           // rows of one series are in order of arrival
+  std::int64_t session_begin_ns = 0;  // counts where the columns say so
 };
 
 struct TraceColumns {
@@ -45,6 +46,7 @@ struct TraceColumns {
   // put in order without being asked.
   bool several_series = false;
   std::uint32_t block_tokens = 0;  // 0: the file says nothing about content
+  bool session_begins = false;     // rows say when their sessions began
   bool content_tree = false;       // rows are prompts of tree(); else they have block hashes
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/edge/input_file.h"
+#include "base/number_text.h"
 #include "workload/readers/csv_rows.h"
 #include "workload/readers/format_readers.h"
 #include "workload/readers/session_clock.h"
@@ -77,6 +78,13 @@ std::string session_times_note(const SessionClock& clock) {
                             : "together, at instant 0 (trace.session_arrivals spreads them)");
 }
 
+std::unexpected<Error> refuse_scale(const TraceOptions& options, const std::string& expected,
+                                    const std::string& path) {
+  return fail(ErrorCode::kInvalidConfig,
+              "trace.rate_scale: '" + number_text(options.rate_scale) + "': expected " + expected,
+              path);
+}
+
 }  // namespace
 
 Result<Trace> read_trace(const TraceOptions& options, const std::string& base_folder,
@@ -103,6 +111,12 @@ Result<Trace> read_trace(const TraceOptions& options, const std::string& base_fo
                     std::string(trace_format_name(*format)) + ", whose times are the whole trace's",
                 path);
   }
+  if (options.rate_scale != 1 && has_session_times(*format) && !options.session_arrivals) {
+    return refuse_scale(options,
+                        "1 without trace.session_arrivals: all sessions begin at 0, and only their "
+                        "beginnings would be scaled",
+                        path);
+  }
   TraceBuilder builder(*format, options);
   SessionClock clock(options, run_seed);
   Result<void> read = read_rows(*format, std::move(first_line), *lines, builder, clock);
@@ -113,6 +127,11 @@ Result<Trace> read_trace(const TraceOptions& options, const std::string& base_fo
   trace->file_name = path.substr(path.find_last_of('/') + 1);
   trace->crc32 = lines->crc32();
   jitter_arrivals(*trace, options.jitter, RandomStream(run_seed, "trace_jitter"));
+  // Last, so that the same rows are scaled as without it, and the clock's ticks with their jitter.
+  if (!scale_arrivals(*trace, options.rate_scale)) {
+    return refuse_scale(options, "a factor with which the last arrival comes within 9e9 s", path);
+  }
+  trace->session_begin_ns = {};
   return trace;
 }
 

@@ -47,6 +47,24 @@ TEST_F(TraceReader, TakesTheProjectsOwnFormat) {
   EXPECT_FALSE(trace.content.any());
 }
 
+// The limit takes the same rows whatever the scale is; times count from the first row.
+TEST_F(TraceReader, RateScaleComesAfterLimitAndOrigin) {
+  TraceOptions options;
+  options.limit = 3;
+  options.rate_scale = 2;
+  const Trace trace = read(
+      "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type,Session ID\n"
+      "100,m,1,1,2,t,x\n"
+      "104,m,2,1,3,t,x\n"
+      "106,m,3,1,4,t,y\n"
+      "108,m,4,1,5,t,z\n",
+      options);
+  EXPECT_EQ(trace.arrival_ns, (Instants{0, 3'000'000'000, 4'000'000'000}));
+  EXPECT_EQ(trace.prompt_tokens, (Tokens{1, 3, 2}));
+  EXPECT_EQ(trace.changes.back(),
+            "the times at which sessions begin are divided by 2, the gaps inside a session stay");
+}
+
 TEST_F(TraceReader, CarriesTheOptionalColumnsInAnyOrder) {
   const Trace trace = read(
       "deadline_ms,output_tokens,tenant,arrival_time,priority,prompt_tokens,session\n"

@@ -1,6 +1,6 @@
-// Builds the page from the run that it holds, and keeps its plots in step with width and colours.
+// Builds the page from the run that it holds.
 
-const run = JSON.parse(document.getElementById("run").textContent);
+const run = JSON.parse(document.getElementById("data").textContent);
 
 function buildPage({ manifest, summary, series, fleet }) {
   document.title = manifest.name + " – InferScale report";
@@ -56,14 +56,5 @@ function buildPage({ manifest, summary, series, fleet }) {
   drawAllCharts();
 }
 
-// On paper the plots are dark on white and as wide as the sheet.
-function turnToPaper(on) {
-  document.documentElement.classList.toggle("on-paper", on);
-  drawAllCharts();
-}
-
 buildPage(run);
-new ResizeObserver(fitAllCharts).observe(document.getElementById("page"));
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAllCharts);
-addEventListener("beforeprint", () => turnToPaper(true));
-addEventListener("afterprint", () => turnToPaper(false));
+keepInStep();

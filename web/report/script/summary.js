@@ -1,22 +1,10 @@
 // The top of the page: what ran, the verdict in words, the key figures and the warnings.
 
 function heading(manifest) {
-  const badge = manifest.simulated
-    ? element(
-        "span",
-        { class: "badge", title: "No engine was measured: a model gave these figures" },
-        "simulated",
-      )
-    : element("span", { class: "badge" }, "measured");
   const cut = manifest.complete
     ? null
     : element("span", { class: "badge alarm" }, "interrupted: incomplete");
-  return element(
-    "header",
-    {},
-    element("div", { class: "heading" }, element("h1", {}, manifest.name), badge, cut),
-    element("p", { class: "subject" }, subject(manifest)),
-  );
+  return headingOf(manifest.name, [sourceBadge(manifest.simulated), cut], subject(manifest));
 }
 
 // "llama-3.1-8b on h100-sxm, 1 replica, seed 42": as far as the manifest says.
@@ -40,11 +28,6 @@ function targets(slo) {
   }
   if (slo.e2e_ms !== null) parts.push("E2E ≤ " + target(slo.e2e_ms));
   return parts.join(", ");
-}
-
-// Sentences as text and emphasised figures.
-function bold(figure) {
-  return element("strong", {}, figure);
 }
 
 function latencySentences(summary) {
@@ -132,21 +115,6 @@ function verdict(summary) {
   );
 }
 
-function card(name, value, unit, note) {
-  return element(
-    "div",
-    { class: "card" },
-    element("dt", {}, name),
-    element(
-      "dd",
-      {},
-      element("span", { class: "value" }, value),
-      unit === "" || value === missing ? null : element("span", { class: "unit" }, unit),
-    ),
-    element("dd", { class: "quiet" }, note),
-  );
-}
-
 function latencyCard(name, group, quantile, others, steady) {
   if (group.count === 0) return card(name + " " + quantile, missing, "", "no request");
   const [value, unit] = latency(group[quantile]).split(" ");
@@ -208,11 +176,5 @@ function warnings(manifest) {
   const sentences = manifest.warnings.slice();
   if (!manifest.complete)
     sentences.unshift("The run was interrupted: these figures are of what had finished.");
-  if (sentences.length === 0) return null;
-  return element(
-    "section",
-    { class: "notice", "aria-label": "Warnings" },
-    element("strong", {}, sentences.length === 1 ? "Warning" : "Warnings"),
-    element("ul", {}, ...sentences.map((sentence) => element("li", {}, sentence))),
-  );
+  return warningBox(sentences);
 }

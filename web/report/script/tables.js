@@ -214,49 +214,13 @@ function resourceTable(summary) {
   );
 }
 
-// Every leaf of a configuration by its dotted path.
-function leaves(value, path) {
-  if (value === null || typeof value !== "object") return [[path, value]];
-  const entries = Object.entries(value);
-  if (entries.length === 0) return [[path, value]];
-  if (
-    Array.isArray(value) &&
-    entries.every(([, item]) => item === null || typeof item !== "object")
-  ) {
-    return [[path, value]];
-  }
-  return entries.flatMap(([key, item]) => leaves(item, path === "" ? key : path + "." + key));
-}
-
-function keyTable(tree) {
-  const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value));
-  return element(
-    "table",
-    { class: "figures" },
-    element(
-      "tbody",
-      {},
-      ...leaves(tree, "").map(([path, value]) =>
-        element(
-          "tr",
-          {},
-          element("td", { class: "key" }, path),
-          element("td", { class: "key" }, shown(value)),
-        ),
-      ),
-    ),
-  );
-}
-
 function configuration(manifest) {
-  const part = (title, tree) =>
-    element("details", {}, element("summary", {}, title), element("div", {}, keyTable(tree)));
   return element(
     "section",
     {},
     element("h2", {}, "What was run"),
-    part("Configuration, all keys", manifest.config),
-    part("Derived from it", manifest.derived),
-    manifest.trace ? part("Trace", manifest.trace) : null,
+    keyDetails("Configuration, all keys", manifest.config),
+    keyDetails("Derived from it", manifest.derived),
+    manifest.trace ? keyDetails("Trace", manifest.trace) : null,
   );
 }
