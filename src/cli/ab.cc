@@ -1,12 +1,12 @@
 // `inferscale ab`: is the treatment better than the baseline?
 
-#include "study/ab.h"
+#include "study/comparison/ab.h"
 
 #include "cli/commands.h"
 #include "cli/config_pair.h"
 #include "cli/study_session.h"
-#include "report/studies/ab_text.h"
-#include "study/ab_json.h"
+#include "report/studies/comparison/ab_text.h"
+#include "study/comparison/ab_json.h"
 
 namespace inferscale {
 namespace {
@@ -18,26 +18,25 @@ class Ab final : public Command {
     return "Compare two configurations on the same requests, with a verdict for each metric";
   }
   void declare(Arguments& arguments) override {
-    arguments.positional("BASELINE", baseline_, false, "the configuration to compare with");
-    arguments.positional("TREATMENT", treatment_, false, "the configuration that is judged");
+    declare_pair_flags(arguments, pair_);
     declare_study_flags(arguments, flags_);
   }
   Result<int> run() override;
 
  private:
-  std::string baseline_;
-  std::string treatment_;
+  PairFlags pair_;
   StudyFlags flags_;
 };
 
 Result<int> Ab::run() {
-  Result<std::vector<Scenario>> pair = load_pair(flags_, baseline_, treatment_);
+  Result<std::vector<Scenario>> pair = load_pair(flags_, pair_);
   if (!pair) return std::unexpected(pair.error());
-  const Alternatives alternatives = describe_alternatives((*pair)[kBaseline], (*pair)[kTreatment]);
+  const Alternatives alternatives =
+      describe_alternatives((*pair)[kBaseline], (*pair)[kTreatment], ab_own_keys());
   const AbQuestion question = ab_question((*pair)[kBaseline]);
   // Its options are part of the baseline's configuration.
   StudyManifest manifest{.kind = "ab",
-                         .name = alternatives.baseline.name + " / " + alternatives.treatment.name,
+                         .name = pair_name(alternatives),
                          .plan = pair_plan(*pair),
                          .warnings = pair_notes(*pair)};
   Result<StudySession> session = StudySession::start(flags_, std::move(*pair), manifest);

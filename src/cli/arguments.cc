@@ -102,6 +102,14 @@ std::string suggestion(const CLI::App& app, int argc, char** argv) {
   return {};
 }
 
+// The help that lists what the command that was named takes.
+std::string help_of(std::vector<std::pair<AppArguments, Command*>>& declared) {
+  for (auto& [arguments, command] : declared) {
+    if (arguments.app().parsed()) return "inferscale " + command->name() + " --help";
+  }
+  return "inferscale --help";
+}
+
 int parse_and_run(std::vector<std::unique_ptr<Command>>& commands, int argc, char** argv) {
   CLI::App app("InferScale: how much traffic a self-hosted LLM deployment carries, and how well.",
                "inferscale");
@@ -132,7 +140,8 @@ int parse_and_run(std::vector<std::unique_ptr<Command>>& commands, int argc, cha
   } catch (const CLI::ParseError& error) {
     const std::string unknown = suggestion(app, argc, argv);
     const std::string what = unknown.empty() ? std::string(error.what()) : "unknown " + unknown;
-    return print_error({ErrorCode::kInvalidConfig, what + " (see 'inferscale --help')", ""});
+    return print_error(
+        {ErrorCode::kInvalidConfig, what + " (see '" + help_of(declared) + "')", ""});
   }
   for (auto& [arguments, command] : declared) {
     if (arguments.app().parsed()) return run_here(*command, arguments.on_all_ranks());

@@ -1,14 +1,14 @@
 // `inferscale capacity`: how much load a deployment carries, or which fleet carries a load.
 
-#include "study/capacity.h"
+#include "study/capacity/capacity.h"
 
 #include "base/config_json.h"
 #include "cli/commands.h"
 #include "cli/run_loading.h"
 #include "cli/study_session.h"
-#include "report/studies/capacity_text.h"
-#include "study/alternatives.h"
-#include "study/capacity_json.h"
+#include "report/studies/capacity/capacity_text.h"
+#include "study/capacity/capacity_json.h"
+#include "study/comparison/alternatives.h"
 
 namespace inferscale {
 namespace {

@@ -9,6 +9,8 @@
 namespace inferscale {
 namespace {
 
+const std::string kChange = "--change";
+
 Result<Scenario> load_example(std::size_t side, const std::vector<std::string>& settings) {
   const bool first = side == kBaseline;
   const std::string name = first ? "ab_baseline.yaml" : "ab_treatment.yaml";
@@ -21,34 +23,73 @@ Result<Scenario> load_example(std::size_t side, const std::vector<std::string>& 
   return Scenario::make(std::move(*tree), inputs_beside(""), name);
 }
 
-Result<void> check_pair(const StudyFlags& flags, const std::string& baseline,
-                        const std::string& treatment) {
-  if (!flags.example && !treatment.empty()) return {};
-  if (flags.example && baseline.empty()) return {};
-  if (flags.example) {
-    return fail(ErrorCode::kInvalidConfig,
-                "'" + baseline + "' and --example: expected either two files or --example");
+// The baseline's file once more, and what is changed in it.
+Result<Scenario> load_changed(const std::string& path, const std::vector<std::string>& settings,
+                              const std::vector<std::string>& changes) {
+  Result<ConfigNode> tree = read_config_tree(path, settings);
+  if (!tree) return std::unexpected(tree.error());
+  std::string label = path;
+  for (const std::string& change : changes) {
+    const Result<void> applied = apply_setting(*tree, change, kChange);
+    if (!applied) return std::unexpected(applied.error());
+    label += " " + kChange + " " + change;
   }
+  return Scenario::make(std::move(*tree), inputs_beside(path), label);
+}
+
+Result<void> check_pair(const StudyFlags& flags, const PairFlags& pair) {
+  const bool changed = !pair.changes.empty();
+  if (changed && (flags.example || !pair.treatment.empty())) {
+    return fail(ErrorCode::kInvalidConfig,
+                (flags.example ? "--example" : "'" + pair.treatment + "'") + " and " + kChange +
+                    ": expected the baseline's file alone, of which " + kChange +
+                    " makes the treatment");
+  }
+  if (flags.example && !pair.baseline.empty()) {
+    return fail(ErrorCode::kInvalidConfig,
+                "'" + pair.baseline + "' and --example: expected either two files or --example");
+  }
+  const bool complete = !pair.baseline.empty() && (changed || !pair.treatment.empty());
+  if (flags.example || complete) return {};
   return fail(ErrorCode::kInvalidConfig,
-              "expected two configuration files, the baseline's and the treatment's, or --example");
+              "expected two configuration files, the baseline's and the treatment's; or the "
+              "baseline's and " +
+                  kChange + " key.path=value; or --example");
 }
 
 }  // namespace
 
-Result<std::vector<Scenario>> load_pair(const StudyFlags& flags, const std::string& baseline,
-                                        const std::string& treatment) {
-  if (const Result<void> checked = check_pair(flags, baseline, treatment); !checked) {
+void declare_pair_flags(Arguments& arguments, PairFlags& flags) {
+  arguments.positional("BASELINE", flags.baseline, false, "the configuration to compare with");
+  arguments.positional("TREATMENT", flags.treatment, false, "the configuration that is judged");
+  arguments.repeated(kChange, flags.changes,
+                     "key.path=value, in place of TREATMENT: it is the baseline with this key "
+                     "changed");
+}
+
+Result<std::vector<Scenario>> load_pair(const StudyFlags& flags, const PairFlags& pair) {
+  if (const Result<void> checked = check_pair(flags, pair); !checked) {
     return std::unexpected(checked.error());
   }
-  std::vector<Scenario> pair;
+  const auto load = [&](std::size_t side) {
+    if (flags.example) return load_example(side, flags.settings);
+    if (side == kBaseline) return load_scenario(pair.baseline, flags.settings);
+    if (pair.changes.empty()) return load_scenario(pair.treatment, flags.settings);
+    return load_changed(pair.baseline, flags.settings, pair.changes);
+  };
+  std::vector<Scenario> scenarios;
   for (const std::size_t side : {kBaseline, kTreatment}) {
-    Result<Scenario> scenario =
-        flags.example ? load_example(side, flags.settings)
-                      : load_scenario(side == kBaseline ? baseline : treatment, flags.settings);
+    Result<Scenario> scenario = load(side);
     if (!scenario) return std::unexpected(scenario.error());
-    pair.push_back(std::move(*scenario));
+    scenarios.push_back(std::move(*scenario));
   }
-  return pair;
+  return scenarios;
+}
+
+std::string pair_name(const Alternatives& alternatives) {
+  const std::string& baseline = alternatives.baseline.name;
+  const std::string& treatment = alternatives.treatment.name;
+  return baseline == treatment ? baseline : baseline + " / " + treatment;
 }
 
 JsonValue pair_plan(const std::vector<Scenario>& pair) {

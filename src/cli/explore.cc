@@ -1,6 +1,6 @@
 // `inferscale explore`: what many configurations would do under the same requests.
 
-#include "study/explore.h"
+#include "study/explore/explore.h"
 
 #include <algorithm>
 
@@ -10,10 +10,10 @@
 #include "cli/explore_example.h"
 #include "cli/run_loading.h"
 #include "cli/study_session.h"
-#include "report/studies/explore_text.h"
-#include "study/alternatives.h"
-#include "study/design_check.h"
-#include "study/explore_json.h"
+#include "report/studies/explore/explore_text.h"
+#include "study/comparison/alternatives.h"
+#include "study/explore/design_check.h"
+#include "study/explore/explore_json.h"
 
 namespace inferscale {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "cli/commands.h"
 #include "report/run_folder_reader.h"
-#include "report/studies/study_folder_reader.h"
-#include "report/studies/study_page.h"
+#include "report/studies/page/study_folder_reader.h"
+#include "report/studies/page/study_page.h"
 
 namespace inferscale {
 namespace {

@@ -127,12 +127,22 @@ std::string fleet_events_text(const PreparedRun& run, const SimulationResult& re
   return out;
 }
 
-std::vector<std::string> result_notes(const SimulationResult& result, const RunSummary& summary) {
+std::vector<std::string> result_notes(const PreparedRun& run, const SimulationResult& result,
+                                      const RunSummary& summary) {
   std::vector<std::string> notes;
   if (!result.stuck.empty()) notes.push_back("The run can't go on: " + result.stuck + ".");
   for (const std::string& note : measurement_notes(summary)) notes.push_back(note);
   if (summary.arrived > 0 && summary.refused == summary.arrived) {
     notes.push_back("Every request was refused: there are no latencies to report.");
+  }
+  if (summary.refused_model_len > 0) {
+    std::string note =
+        fmt::format("{} of {} requests were refused, being longer than the replica's max_model_len",
+                    summary.refused_model_len, summary.arrived);
+    if (run.config.workload.generated.conversations && !run.trace) {
+      note += ": conversations grow up to workload.conversations.max_context_tokens";
+    }
+    notes.push_back(note + ".");
   }
   if (result.signals_thinned) {
     notes.push_back(

@@ -23,6 +23,7 @@ JsonValue summary_json_of(const PreparedRun& run, const SimulationResult& result
 std::string fleet_events_text(const PreparedRun& run, const SimulationResult& result);
 
 // What a reader must know beside the figures, in sentences.
-std::vector<std::string> result_notes(const SimulationResult& result, const RunSummary& summary);
+std::vector<std::string> result_notes(const PreparedRun& run, const SimulationResult& result,
+                                      const RunSummary& summary);
 
 }  // namespace inferscale

@@ -63,9 +63,26 @@ namespace {
 std::string shared_content(const PreparedRun& run) {
   const WorkloadOptions& workload = run.config.workload;
   if (workload.shared_prefix) return "workload.shared_prefix";
-  if (workload.trace) return {};
+  if (workload.trace) {
+    return run.trace != nullptr && run.trace->content.any() ? "workload.trace" : "";
+  }
   if (workload.generated.prefixes) return "workload.prefixes";
   return workload.generated.conversations ? "workload.conversations" : "";
+}
+
+// Of prompts and prefix caches that have nothing to do with each other; empty when all is well.
+std::string prefix_note(const PreparedRun& run) {
+  const std::string shared = shared_content(run);
+  if (run.deployment.caches_prefixes() == !shared.empty()) return {};
+  if (!shared.empty()) {
+    return "Prompts share prefixes (" + shared +
+           "), and no replica keeps them: deployment.engine.prefix_caching is false.";
+  }
+  return "Nothing is known of what prompts share, so the prefix cache finds nothing: " +
+         std::string(run.trace ? "the trace has no block hashes (a session column alone shares "
+                                 "nothing); workload.shared_prefix can say it."
+                               : "workload.prefixes, workload.conversations or "
+                                 "workload.shared_prefix say it.");
 }
 
 }  // namespace
@@ -106,11 +123,7 @@ std::vector<std::string> configuration_notes(const PreparedRun& run) {
                        " bits that are simulated: deployment.precision.weights: native takes them "
                        "as they come.");
   }
-  if (const std::string shared = shared_content(run);
-      !shared.empty() && !run.deployment.caches_prefixes()) {
-    warnings.push_back("Prompts share prefixes (" + shared +
-                       "), and no replica keeps them: deployment.engine.prefix_caching is false.");
-  }
+  if (const std::string note = prefix_note(run); !note.empty()) warnings.push_back(note);
   for (const std::string& warning : run.deployment.warnings) warnings.push_back(warning);
   for (const Deployment& kind : run.deployment.kinds) {
     const std::optional<KvCapacity>& memory = kind.memory;

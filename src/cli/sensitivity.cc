@@ -1,13 +1,13 @@
 // `inferscale sensitivity`: would the comparison come out differently if the latency model were
 // off?
 
-#include "study/sensitivity.h"
+#include "study/comparison/sensitivity.h"
 
 #include "cli/commands.h"
 #include "cli/config_pair.h"
 #include "cli/study_session.h"
-#include "report/studies/sensitivity_text.h"
-#include "study/sensitivity_json.h"
+#include "report/studies/comparison/sensitivity_text.h"
+#include "study/comparison/sensitivity_json.h"
 
 namespace inferscale {
 namespace {
@@ -19,27 +19,26 @@ class Sensitivity final : public Command {
     return "Compare two configurations while the latency model is off, to see what would change";
   }
   void declare(Arguments& arguments) override {
-    arguments.positional("BASELINE", baseline_, false, "the configuration to compare with");
-    arguments.positional("TREATMENT", treatment_, false, "the configuration that is judged");
+    declare_pair_flags(arguments, pair_);
     declare_study_flags(arguments, flags_);
   }
   Result<int> run() override;
 
  private:
-  std::string baseline_;
-  std::string treatment_;
+  PairFlags pair_;
   StudyFlags flags_;
 };
 
 Result<int> Sensitivity::run() {
-  Result<std::vector<Scenario>> pair = load_pair(flags_, baseline_, treatment_);
+  Result<std::vector<Scenario>> pair = load_pair(flags_, pair_);
   if (!pair) return std::unexpected(pair.error());
-  const Alternatives alternatives = describe_alternatives((*pair)[kBaseline], (*pair)[kTreatment]);
+  const Alternatives alternatives =
+      describe_alternatives((*pair)[kBaseline], (*pair)[kTreatment], sensitivity_own_keys());
   const SensitivityQuestion question =
       sensitivity_question((*pair)[kBaseline], (*pair)[kTreatment]);
   // Its options are part of the baseline's configuration.
   StudyManifest manifest{.kind = "sensitivity",
-                         .name = alternatives.baseline.name + " / " + alternatives.treatment.name,
+                         .name = pair_name(alternatives),
                          .plan = pair_plan(*pair),
                          .warnings = pair_notes(*pair)};
   Result<StudySession> session = StudySession::start(flags_, std::move(*pair), manifest);

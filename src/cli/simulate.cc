@@ -124,7 +124,7 @@ Result<int> Simulate::run() {
   }
   const RunSummary summary =
       summarize_run(result->outcomes, *result->gaps, facts_of(*run, *result));
-  for (const std::string& note : result_notes(*result, summary)) warnings_.push_back(note);
+  for (const std::string& note : result_notes(*run, *result, summary)) warnings_.push_back(note);
   if (!out_.empty()) {
     const Result<void> written = write_folder(*run, *result, summary);
     if (!written) return std::unexpected(written.error());

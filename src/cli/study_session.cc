@@ -6,7 +6,7 @@
 #include "cli/launch.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
-#include "report/studies/study_page.h"
+#include "report/studies/page/study_page.h"
 #include "study/executors/executors.h"
 
 namespace inferscale {
@@ -49,6 +49,11 @@ void declare_study_flags(Arguments& arguments, StudyFlags& flags) {
 
 Result<StudySession> StudySession::start(const StudyFlags& flags, std::vector<Scenario> scenarios,
                                          StudyManifest manifest) {
+  for (const Scenario& scenario : scenarios) {
+    const PreparedRun& run = scenario.base();
+    const Result<void> seeds = check_seeds(run.config.seed, run.study, scenario.label());
+    if (!seeds) return std::unexpected(seeds.error());
+  }
   auto state = std::make_unique<State>();
   state->flags = flags;
   state->scenarios = std::move(scenarios);

@@ -1,17 +1,17 @@
 // `inferscale validate`: how far are predictions from what was measured?
 
-#include "study/validate.h"
+#include "study/validation/validate.h"
 
 #include "base/edge/yaml_config.h"
 #include "cli/commands.h"
 #include "cli/run_loading.h"
 #include "cli/study_session.h"
 #include "cli/validation_example.h"
-#include "report/studies/validate_text.h"
-#include "study/case_reader.h"
-#include "study/case_scenarios.h"
+#include "report/studies/validation/validate_text.h"
 #include "study/readers/case_file.h"
-#include "study/validate_json.h"
+#include "study/validation/case_reader.h"
+#include "study/validation/case_scenarios.h"
+#include "study/validation/validate_json.h"
 
 namespace inferscale {
 namespace {

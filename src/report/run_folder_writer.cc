@@ -109,6 +109,12 @@ Result<void> write_run(const std::string& folder, const RunRecord& record) {
 Result<void> check_locked_folder(const std::string& folder) {
   const std::filesystem::path path(folder);
   std::error_code error;
+  if (std::filesystem::exists(path / kStudyFile, error)) {
+    return fail(ErrorCode::kInvalidConfig,
+                "holds " + std::string(kStudyFile) +
+                    ", so it is a study's folder: expected another one for a run",
+                folder);
+  }
   if (std::filesystem::exists(path / kManifestFile, error)) return {};
   for (const std::string_view name : {kSummaryFile, kOutcomesFile, kSignalsFile, kReplicasFile}) {
     if (!std::filesystem::exists(path / name, error)) continue;

@@ -70,10 +70,30 @@ void set_slo(const RunSummary& summary, const Slo& slo, RunFigures& figures) {
   if (slo.e2e) figures.set(Metric::kE2eMet, share(summary.e2e_met));
 }
 
-void set_rates(const RunSummary& summary, RunFigures& figures) {
-  figures.set(Metric::kOfferedRps, summary.offered_rps);
-  figures.set(Metric::kFinishedRps, summary.finished_rps);
-  figures.set(Metric::kOutputTokensPerSecond, summary.output_tokens_per_s);
+// Like goodput, of the requests that count and the time after the warm-up: a summary's own rates
+// are over the whole run, and below its goodput where traffic builds up.
+void set_throughput(const RunSummary& summary, std::span<const Outcome> outcomes,
+                    RunFigures& figures) {
+  const auto counted = outcomes.subspan(static_cast<std::size_t>(summary.warmup_excluded));
+  if (counted.empty()) return;
+  const Duration window = counted.back().arrival - counted.front().arrival;
+  if (window > Duration()) {
+    figures.set(Metric::kOfferedRps, static_cast<double>(counted.size() - 1) / window.seconds());
+  }
+  const double measured_s = summary.duration_s - summary.warmup_s;
+  if (measured_s <= 0) return;
+  std::int64_t finished = 0;
+  std::int64_t tokens = 0;
+  for (const Outcome& outcome : counted) {
+    if (!outcome.finished()) continue;
+    ++finished;
+    tokens += outcome.output_tokens;
+  }
+  figures.set(Metric::kFinishedRps, static_cast<double>(finished) / measured_s);
+  figures.set(Metric::kOutputTokensPerSecond, static_cast<double>(tokens) / measured_s);
+}
+
+void set_use(const RunSummary& summary, RunFigures& figures) {
   figures.set(Metric::kPrefixHitRate, summary.prefix_hit_rate);
   figures.set(Metric::kKvUsedMean, summary.kv_used_mean);
   figures.set(Metric::kKvUsedPeak, summary.kv_used_peak);
@@ -158,7 +178,8 @@ RunFigures figures_of(const PreparedRun& run, const SimulationResult& result) {
   set_counts(summary, figures);
   set_latencies(summary, figures);
   set_slo(summary, run.config.slo, figures);
-  set_rates(summary, figures);
+  set_throughput(summary, result.outcomes, figures);
+  set_use(summary, figures);
   set_efficiency(summary, result, figures);
   set_cost(summary, run, result, figures);
   figures.set(Metric::kServiceMax, longest_service_s(result.outcomes));

@@ -39,6 +39,10 @@ TEST(RunOnce, GivesTheSimulatorsFigures) {
   EXPECT_EQ(record.figures[Metric::kTtftP95], summary.ttft_ms.p95);
   EXPECT_EQ(record.figures[Metric::kGoodput], summary.goodput);
   EXPECT_EQ(record.figures[Metric::kArrived], 300);
+  // Without a warm-up a study's rates are the summary's.
+  EXPECT_EQ(record.figures[Metric::kOfferedRps], summary.offered_rps);
+  EXPECT_EQ(record.figures[Metric::kFinishedRps], summary.finished_rps);
+  EXPECT_EQ(record.figures[Metric::kOutputTokensPerSecond], summary.output_tokens_per_s);
   EXPECT_EQ(record.figures[Metric::kAccelerators], 1);
   EXPECT_EQ(record.figures[Metric::kPrefixHitRate], std::nullopt);
   double longest = 0;
@@ -46,6 +50,29 @@ TEST(RunOnce, GivesTheSimulatorsFigures) {
     longest = std::max(longest, (outcome.finish - outcome.start).seconds());
   }
   EXPECT_EQ(record.figures[Metric::kServiceMax], longest);
+}
+
+TEST(RunOnce, RatesAreOfTheTimeAfterTheWarmUpLikeGoodput) {
+  const Scenario scenario = scenario_of(std::string(kChat) + "measurement: {warmup_s: 10}\n");
+  const Result<PreparedRun> run = scenario.prepare({.seed = 7});
+  const auto requests = run->requests();
+  const SimulationResult result = simulate_fleet(run->deployment.fleet, {}, *requests, {});
+  std::vector<Outcome> counted;
+  std::int64_t tokens = 0;
+  for (const Outcome& outcome : result.outcomes) {
+    if (outcome.arrival < Instant::nanos(10'000'000'000)) continue;
+    counted.push_back(outcome);
+    tokens += outcome.output_tokens;
+  }
+  const double measured_s = (result.end - Instant::nanos(10'000'000'000)).seconds();
+  const RunResult record = record_of(scenario, {.seed = 7});
+  const auto count = static_cast<double>(counted.size());
+  EXPECT_DOUBLE_EQ(*record.figures[Metric::kFinishedRps], count / measured_s);
+  EXPECT_DOUBLE_EQ(*record.figures[Metric::kOutputTokensPerSecond],
+                   static_cast<double>(tokens) / measured_s);
+  EXPECT_DOUBLE_EQ(*record.figures[Metric::kOfferedRps],
+                   (count - 1) / (counted.back().arrival - counted.front().arrival).seconds());
+  EXPECT_LE(*record.figures[Metric::kGoodputRps], *record.figures[Metric::kFinishedRps]);
 }
 
 TEST(RunOnce, AnotherSeedIsAnotherRunAndTheSameOneTheSame) {

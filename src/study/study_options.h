@@ -7,13 +7,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/config_reader.h"
-#include "study/ab_options.h"
-#include "study/capacity_options.h"
-#include "study/explore_options.h"
-#include "study/sensitivity_options.h"
-#include "study/validate_options.h"
+#include "base/result.h"
+#include "study/capacity/capacity_options.h"
+#include "study/comparison/ab_options.h"
+#include "study/comparison/sensitivity_options.h"
+#include "study/explore/explore_options.h"
+#include "study/validation/validate_options.h"
 
 namespace inferscale {
 
@@ -25,6 +27,10 @@ struct StudyOptions {
   SensitivityOptions sensitivity;
   ValidateOptions validate;
 };
+
+// Whether all repetitions of a study that begins at `seed` have seeds that a configuration may
+// have; errors name the largest seed for so many repeats.
+Result<void> check_seeds(std::uint64_t seed, const StudyOptions& options, const std::string& label);
 
 // Reads `repeats` and `study` of the whole configuration.
 StudyOptions read_study_options(ConfigReader& root);

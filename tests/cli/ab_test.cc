@@ -65,6 +65,51 @@ TEST_F(Cli, TheManualShowsWhatTheExamplesPrint) {
   unsetenv("LC_ALL");
 }
 
+constexpr char kService[] =
+    "name: one\n"
+    "workload:\n"
+    "  requests: 60\n"
+    "  arrivals: {process: poisson, rate_rps: 5}\n"
+    "  prompt_tokens: {distribution: lognormal, mean: 512, cv: 0.7}\n"
+    "  output_tokens: {distribution: lognormal, mean: 64, cv: 0.8}\n"
+    "slo: {ttft_ms: 500, itl_ms: 50}\n"
+    "deployment: {model: llama-3.1-8b, hardware: h100-sxm";
+
+TEST_F(Cli, ATreatmentCanBeTheBaselineWithKeysChanged) {
+  write("a.yaml", std::string(kService) + "}\n");
+  write("b.yaml", std::string(kService) + ", replicas: 3, engine: {max_num_seqs: 9}}\n");
+  const std::string two_keys =
+      " --change deployment.replicas=3 --change deployment.engine.max_num_seqs=9";
+  const Ended changed = run("ab a.yaml --json --set study.ab.resamples=200 --out study" + two_keys);
+  ASSERT_EQ(changed.code, 0) << changed.err;
+  std::string expected = run("ab a.yaml b.yaml --json --set study.ab.resamples=200").out;
+  const std::size_t file = expected.find("b.yaml");
+  ASSERT_NE(file, std::string::npos) << expected;
+  EXPECT_EQ(changed.out, expected.replace(file, 6, "a.yaml" + two_keys));
+  EXPECT_NE(expected.find("\"key\": \"deployment.replicas\""), std::string::npos) << expected;
+  const std::string plan = text_of(folder_ / "study" / "study.json");
+  EXPECT_NE(plan.find("\"max_num_seqs\": 9"), std::string::npos) << plan;
+  EXPECT_NE(text_of(folder_ / "study" / "runs.jsonl").find("a.yaml" + two_keys), std::string::npos);
+  const Ended flips =
+      run("sensitivity a.yaml --change deployment.replicas=3" + std::string(kFewDraws));
+  EXPECT_EQ(flips.code, 0) << flips.err;
+  EXPECT_NE(flips.out.find("Changed    deployment.replicas: 1 -> 3\n"), std::string::npos)
+      << flips.out;
+}
+
+TEST_F(Cli, ChangesAreErrorsWhereTheyCannotBe) {
+  write("a.yaml", std::string(kService) + "}\n");
+  for (const std::string command : {"ab", "sensitivity"}) {
+    expect_error(command + " a.yaml b.yaml --change deployment.replicas=2",
+                 "'b.yaml' and --change: expected the baseline's file alone");
+    expect_error(command + " --example --change deployment.replicas=2", "--example and --change");
+    expect_error(command + " --change deployment.replicas=2", "expected two configuration files");
+    expect_error(command + " a.yaml --change deployment.replica=2",
+                 "--change: unknown key 'deployment.replica'");
+    expect_error(command + " a.yaml --change deployment.replicas", "expected key.path=value");
+  }
+}
+
 TEST_F(Cli, ComparisonsWantTwoConfigurations) {
   for (const std::string command : {"ab", "sensitivity"}) {
     expect_error(command, "expected two configuration files");

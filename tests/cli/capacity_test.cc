@@ -55,6 +55,14 @@ TEST_F(CapacityCommand, SameSeedSameBytes) {
   EXPECT_NE(text.out, run(std::string(kExample) + "--set seed=7").out);
 }
 
+TEST_F(CapacityCommand, RefusesSeedsThatLeaveNoRoomForTheRepetitions) {
+  const std::string seed = " --set seed=9223372036854775807";
+  for (const char* kind : {"capacity", "ab", "explore", "sensitivity"}) {
+    expect_error(std::string(kind) + " --example --set repeats=2" + seed,
+                 "expected at most 9223372036854775806 with repeats 2");
+  }
+}
+
 TEST_F(CapacityCommand, SearchesTheSmallestFleetForALoad) {
   const Ended ended = run(std::string(kExample) + "--for-load 60 --json");
   ASSERT_EQ(ended.code, 0) << ended.err;

@@ -33,6 +33,19 @@ TEST_F(Cli, ANameThatATerminalWouldObeyIsRefused) {
   expect_error("simulate c.yaml", "expected text without control characters");
 }
 
+TEST_F(Cli, SaysWhenPromptsAndPrefixCacheHaveNothingToDoWithEachOther) {
+  const std::string cached = std::string(kSmall) + "--set deployment.engine.prefix_caching=true ";
+  const std::string shared = "--set 'workload.shared_prefix={tokens: 100, hit_probability: 0.5}' ";
+  EXPECT_NE(run(cached).out.find("Nothing is known of what prompts share"), std::string::npos);
+  EXPECT_NE(run(kSmall + shared).out.find("no replica keeps them"), std::string::npos);
+  EXPECT_EQ(run(cached + shared).out.find("Note:"), std::string::npos);
+  write("t.csv", "arrival_time,prompt_tokens,output_tokens,session\n0,100,10,a\n1,200,10,a\n");
+  write("c.yaml",
+        "deployment: {model: llama-3.1-8b, hardware: h100-sxm, "
+        "engine: {prefix_caching: true}}\nworkload: {trace: {file: t.csv}}\n");
+  EXPECT_NE(run("simulate c.yaml").out.find("a session column alone"), std::string::npos);
+}
+
 TEST_F(Cli, SameSeedSameBytesAndAnotherSeedOthers) {
   const std::string first = run(std::string(kSmall) + "--json --out a").out;
   EXPECT_EQ(first, run(std::string(kSmall) + "--json --out b").out);

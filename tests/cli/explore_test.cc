@@ -30,7 +30,7 @@ std::int64_t count_of(const std::string& text, const std::string& part) {
 TEST_F(ExploreCli, TheExampleIsTheBoundedGrid) {
   const Ended ended = run("explore --example --set workload.requests=100");
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_TRUE(ended.out.starts_with("chat-design: 16 of 16 candidates simulated\n")) << ended.out;
+  EXPECT_TRUE(ended.out.starts_with("chat-design: 17 of 17 candidates simulated\n")) << ended.out;
   for (const char* part : {"continuous_sjf, batch 16", "continuous_slo, batch 64, cached",
                            "2P:1D, cached", "Most goodput", "TTFT p95, ms"}) {
     EXPECT_NE(ended.out.find(part), std::string::npos) << part << "\n" << ended.out;
@@ -41,7 +41,7 @@ TEST_F(ExploreCli, WithoutADeadlineItsSchedulersAreListed) {
   write("chat.yaml", kChat);
   const Ended ended = run("explore chat.yaml");
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.out.find("chat: 12 of 16 candidates simulated\n"), std::string::npos);
+  EXPECT_NE(ended.out.find("chat: 13 of 17 candidates simulated\n"), std::string::npos);
   EXPECT_EQ(count_of(ended.out, "expected slo.e2e_ms"), 4) << ended.out;
 }
 

@@ -38,5 +38,13 @@ TEST_F(Cli, ReportSaysWhatIsWrongWithAFolder) {
   EXPECT_EQ(text_of(folder_ / "s/report.html"), page);  // untouched by what failed
 }
 
+TEST_F(Cli, ARunIsNotWrittenIntoAStudysFolder) {
+  ASSERT_EQ(run("ab --example --out study").code, 0);
+  const std::string page = text_of(folder_ / "study/report.html");
+  expect_error("simulate --example --set workload.requests=10 --out study",
+               "study: holds study.json, so it is a study's folder");
+  EXPECT_EQ(text_of(folder_ / "study/report.html"), page);
+}
+
 }  // namespace
 }  // namespace inferscale

@@ -17,8 +17,9 @@ using Validate = Cli;
 TEST_F(Validate, ExampleNeedsNoFileAndIsTheFileAmongTheScenarios) {
   const Ended ended = run("validate --example");
   ASSERT_EQ(ended.code, 0) << ended.err;
-  for (const char* part : {"Predictions are simulated", "7 cases compared, 1 not simulated",
-                           "median APE", "Farthest", "closed loop", "Predicted / measured"}) {
+  for (const char* part :
+       {"Predictions are simulated", "7 cases compared, 1 not simulated", "Measured and predicted",
+        "median APE", "closed loop", "Predicted / measured"}) {
     EXPECT_NE(ended.out.find(part), std::string::npos) << part << "\n" << ended.out;
   }
   EXPECT_EQ(run("validate --example --json").out,
@@ -62,6 +63,7 @@ TEST_F(Validate, SettingsReachEveryCase) {
             std::string::npos);
   expect_error("validate a.yaml --set deployment.latency.decode_scales=2", "did you mean");
   expect_error("validate a.yaml --set study.validate.output_sv=2", "did you mean 'output_cv'?");
+  expect_error("validate a.yaml --set study.validate.knee_from=2", "study.validate.overload_from");
 }
 
 TEST_F(Validate, ConfigurationsStandBesideTheCases) {

@@ -16,6 +16,17 @@ constexpr const char* kSmall = "capacity --example --set workload.requests=1500 
 // Some seconds of work, so that it can be killed half-way.
 constexpr const char* kLong = "capacity --example --set workload.requests=60000 ";
 
+// What was said on standard error, but for Open MPI's own complaint of a machine that does not
+// tell it of its cores (a chroot without /sys).
+std::string errors_in(const fs::path& folder) {
+  std::istringstream text(text_of(folder / ".err"));
+  std::string kept;
+  for (std::string line; std::getline(text, line);) {
+    if (!line.starts_with("[hwloc/")) kept += line + "\n";
+  }
+  return kept;
+}
+
 class Ranks : public Cli {
  protected:
   void SetUp() override {
@@ -40,7 +51,7 @@ class Ranks : public Cli {
   Ended run_ranks(int ranks, const std::string& line) {
     RankProcess process(folder_.string(), mpirun(ranks) + line + " >.out 2>.err </dev/null");
     const int code = process.wait();
-    return {code, text_of(folder_ / ".out"), text_of(folder_ / ".err")};
+    return {code, text_of(folder_ / ".out"), errors_in(folder_)};
   }
 
   std::size_t lines_of(const std::string& out) const {
@@ -129,7 +140,7 @@ TEST_F(Ranks, ARankThatIsAskedToEndEndsTheStudyWithItsRunsKept) {
   ASSERT_TRUE(wait_for_lines("stopped", 5)) << "the study ended too early";
   ASSERT_TRUE(process.kill_rank(2, SIGTERM));
   EXPECT_EQ(process.wait(), 130);
-  const std::string err = text_of(folder_ / ".err");
+  const std::string err = errors_in(folder_);
   EXPECT_EQ(err.find("inferscale: stopped: interrupted: "), 0U) << err;
   EXPECT_NE(err.find(" runs are finished and kept; the same command goes on from there\n"),
             std::string::npos)
@@ -169,7 +180,7 @@ TEST_F(Ranks, AConfigurationThatOneRankDoesNotHaveEndsAll) {
                            "capacity here.yaml >.out 2>.err </dev/null";
   RankProcess process(folder_.string(), line);
   EXPECT_EQ(process.wait(), 2);
-  const std::string err = text_of(folder_ / ".err");
+  const std::string err = errors_in(folder_);
   EXPECT_EQ(err.find("inferscale: here.yaml: "), 0U) << err;
   EXPECT_NE(err.find("(on rank 1)\n"), std::string::npos) << err;
 }
@@ -182,9 +193,8 @@ TEST_F(Cli, RefusesToRunAsOneOfManyThatItCannotSee) {
                               "'" INFERSCALE_BINARY "' capacity --example 2>.err >.out";
   const int status = std::system(command.c_str());
   EXPECT_EQ(WEXITSTATUS(status), 2);
-  EXPECT_EQ(text_of(folder_ / ".err").find("inferscale: a launcher of MPI started 4 processes, "),
-            0U)
-      << text_of(folder_ / ".err");
+  EXPECT_EQ(errors_in(folder_).find("inferscale: a launcher of MPI started 4 processes, "), 0U)
+      << errors_in(folder_);
 }
 
 TEST_F(Cli, AStoppedStudySaysHowToGoOn) {

@@ -167,7 +167,7 @@ async function checkExplore(page, name) {
   const times = sorted.rows.map((row) => numberIn(row[ttft]));
   assert.deepEqual(
     times,
-    times.toSorted((a, b) => a - b),
+    [...times].sort((a, b) => a - b),
   );
 }
 

@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::uint64_t kLargestText = 16 * 1024 * 1024;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr std::string_view kSettingSource = "--set";
 constexpr std::ptrdiff_t kDeepestSetting = 64;
 
 bool is_tab_indented(std::string_view text, int line_from_0) {
@@ -116,8 +115,8 @@ Result<ConfigNode> read_yaml_file(const std::string& path) {
   return std::unexpected(std::move(error));
 }
 
-Result<void> apply_setting(ConfigNode& root, std::string_view assignment) {
-  const std::string source(kSettingSource);
+Result<void> apply_setting(ConfigNode& root, std::string_view assignment, std::string_view flag) {
+  const std::string source(flag);
   const std::size_t equals = assignment.find('=');
   const std::string_view path = assignment.substr(0, equals);
   if (equals == std::string_view::npos || path.empty()) {

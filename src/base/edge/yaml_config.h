@@ -23,7 +23,8 @@ Result<ConfigNode> parse_yaml(std::string_view text, const std::string& source);
 Result<ConfigNode> read_yaml_file(const std::string& path);
 
 // Applies "key.path=value" (the value is YAML: a number, text, [list] or {map}) to `root`; an empty
-// value is null. What is set has the position "--set", without a line.
-Result<void> apply_setting(ConfigNode& root, std::string_view assignment);
+// value is null. What is set has the position `source`, the flag's name, without a line.
+Result<void> apply_setting(ConfigNode& root, std::string_view assignment,
+                           std::string_view source = "--set");
 
 }  // namespace inferscale

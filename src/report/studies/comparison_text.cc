@@ -47,6 +47,10 @@ std::string failures_text(JsonFields& result) {
   return out;
 }
 
+bool is_long(double value, const std::string& unit) {
+  return unit == "ms" && in_seconds(value);
+}
+
 }  // namespace
 
 void each_member(JsonFields& fields, const char* key,
@@ -103,8 +107,25 @@ std::string delta_figure(double value) {
   return value == 0 ? "0" : fmt::format("{:+.3g}", value);
 }
 
-std::string interval_text(double low, double high) {
-  return delta_figure(low) + " to " + delta_figure(high);
+bool in_seconds(double milliseconds) {
+  return std::fabs(milliseconds) >= 99'999.5;
+}
+
+std::string figure(double value, const std::string& unit) {
+  return is_long(value, unit) ? figure(1e-3 * value) + " s" : figure(value);
+}
+
+std::string delta_figure(double value, const std::string& unit) {
+  return is_long(value, unit) ? delta_figure(1e-3 * value) + " s" : delta_figure(value);
+}
+
+std::string interval_text(double low, double high, const std::string& unit) {
+  return delta_figure(low, unit) + " to " + delta_figure(high, unit);
+}
+
+std::string figure_with_unit(double value, const std::string& unit) {
+  const bool bare = unit.empty() || is_long(value, unit);
+  return figure(value, unit) + (bare ? "" : " " + unit);
 }
 
 std::string enumeration(const std::vector<std::string>& parts) {

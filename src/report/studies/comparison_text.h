@@ -24,9 +24,18 @@ std::string closing_text(JsonFields& result);
 
 // Four significant digits, thousands as they are: 0.9863, 12.35, 13319.
 std::string figure(double value);
-std::string delta_figure(double value);              // three of them and a sign: "+0.53"
-std::string signed_percent(double share);            // "+116.3 %"
-std::string interval_text(double low, double high);  // "-3.1 to +0.2"
+std::string delta_figure(double value);    // three of them and a sign: "+0.53"
+std::string signed_percent(double share);  // "+116.3 %"
+
+// Whether milliseconds are so many (100,000) that they are written as "5403 s": latencies of a run
+// whose backlog grows.
+bool in_seconds(double milliseconds);
+// The same with in_seconds() where the unit is "ms"; all others without their unit.
+std::string figure(double value, const std::string& unit);
+std::string delta_figure(double value, const std::string& unit);
+std::string interval_text(double low, double high, const std::string& unit);
+// With the unit in any case: "84.7 ms", "5403 s", "0.9863".
+std::string figure_with_unit(double value, const std::string& unit);
 
 // "a", "a and b", "a, b and c".
 std::string enumeration(const std::vector<std::string>& parts);

@@ -2,11 +2,11 @@
 
 #include <vector>
 
-#include "report/studies/ab_text.h"
-#include "report/studies/capacity_text.h"
-#include "report/studies/explore_text.h"
-#include "report/studies/sensitivity_text.h"
-#include "report/studies/validate_text.h"
+#include "report/studies/capacity/capacity_text.h"
+#include "report/studies/comparison/ab_text.h"
+#include "report/studies/comparison/sensitivity_text.h"
+#include "report/studies/explore/explore_text.h"
+#include "report/studies/validation/validate_text.h"
 
 namespace inferscale {
 namespace {

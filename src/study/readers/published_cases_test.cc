@@ -7,8 +7,8 @@
 #include <map>
 
 #include "catalog/models.h"
-#include "study/case_reader.h"
 #include "study/readers/case_file.h"
+#include "study/validation/case_reader.h"
 
 namespace inferscale {
 namespace {

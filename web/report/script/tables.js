@@ -166,7 +166,10 @@ function requestTable(summary) {
   if (requests.lost > 0) rows.push(row("Lost with a replica", requests.lost));
   const counted = countedRequests(summary);
   if (counted < requests.arrived) rows.push(row("Warm-up, left out", requests.arrived - counted));
-  if (slo !== null) rows.push(row("Met the SLO", slo.met));
+  if (slo !== null && counted > 0) {
+    const whose = counted < requests.arrived ? "Met the SLO, of those that count" : "Met the SLO";
+    rows.push([whose, whole(slo.met), percent(slo.met / counted)]);
+  }
   return table("Requests", ["", "count", "of arrivals"], rows, [0]);
 }
 

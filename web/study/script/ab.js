@@ -7,6 +7,7 @@ const abVerdicts = {
   lower: { words: "lower", look: "other" },
   no_difference_shown: { words: "no difference shown", look: "open" },
   identical: { words: "identical", look: "open" },
+  differs: { words: "differs on this one workload", look: "open" },
   too_few_pairs: { words: "too few pairs", look: "open" },
   not_comparable: { words: "not comparable", look: "open" },
 };
@@ -63,7 +64,7 @@ function abTable(result) {
     column("from", "interval_low"),
     column("to", "interval_high"),
     column("median difference", "delta_median"),
-    relative("mean relative change", "relative_change_mean"),
+    relative("change per pair", "relative_change_mean"),
     counted("won", "wins"),
     counted("tied", "ties"),
     counted("lost", "losses"),

@@ -118,7 +118,11 @@ function capacityCards(result) {
     "dl",
     { class: "cards" },
     card(
-      result.verdict === "found" ? words.title : "Carried up to",
+      result.verdict === "found"
+        ? words.title
+        : result.verdict === "not_judged"
+          ? "Cannot be judged"
+          : "Carried up to",
       number(result.carried),
       result.load_unit,
       next === "" ? "the highest that was tried" : next + loadText(result, result.not_carried),
