@@ -8,7 +8,6 @@
 #include "cli/study_session.h"
 #include "report/studies/capacity/capacity_text.h"
 #include "study/capacity/capacity_json.h"
-#include "study/comparison/alternatives.h"
 
 namespace inferscale {
 namespace {
@@ -22,7 +21,8 @@ class Capacity final : public Command {
   void declare(Arguments& arguments) override {
     arguments.positional("CONFIG", config_, false, "the configuration, a YAML file");
     arguments.option("--for-load", for_load_,
-                     "search the smallest fleet that carries so many requests/s");
+                     "search the smallest fleet that carries so many requests/s (or "
+                     "conversations/s, where the workload is those)");
     declare_study_flags(arguments, flags_);
   }
   Result<int> run() override;
@@ -33,33 +33,16 @@ class Capacity final : public Command {
   StudyFlags flags_;
 };
 
-// Everything that the runs and the result follow from; the study's options are in it.
-JsonValue plan_of(const Scenario& scenario) {
-  JsonValue configuration = JsonValue::object();
-  for (const ConfigNode::Entry& entry : scenario.base().effective.entries()) {
-    if (entry.key == "name" || entry.key == "output") continue;
-    configuration.add(entry.key, JsonValue::raw(to_json_text(entry.value)));
-  }
-  return JsonValue::object()
-      .add("scenario", scenario.label())
-      .add("fingerprint", fingerprint_text(scenario.fingerprint()))
-      .add("configuration", std::move(configuration));
-}
-
 // How a trace differs from its file is part of the result.
-std::vector<std::string> notes_of(const Scenario& scenario) {
-  std::vector<std::string> notes = configuration_notes(scenario.base());
-  std::erase_if(notes,
-                [](const std::string& note) { return note.starts_with("Derived workload:"); });
+std::vector<std::string> notes_of(const PreparedRun& run) {
+  std::vector<std::string> notes = deployment_notes(run);
+  for (const std::string& note : workload_notes(run)) notes.push_back(note);
   return notes;
 }
 
 Result<int> Capacity::run() {
-  if (flags_.example != config_.empty()) {
-    return fail(ErrorCode::kInvalidConfig,
-                flags_.example ? "'" + config_ + "' and --example: expected one of them"
-                               : std::string("expected a configuration file, or --example"));
-  }
+  const Result<void> one = check_one_config(config_, flags_.example, "a configuration file");
+  if (!one) return std::unexpected(one.error());
   std::vector<std::string> settings = flags_.settings;
   if (!for_load_.empty()) {
     settings.emplace_back("study.capacity.search=replicas");
@@ -73,8 +56,8 @@ Result<int> Capacity::run() {
   StudyManifest manifest{.kind = "capacity",
                          .version = {},
                          .name = scenario->base().config.name,
-                         .plan = plan_of(*scenario),
-                         .warnings = notes_of(*scenario)};
+                         .plan = scenario_plan(*scenario),
+                         .warnings = notes_of(scenario->base())};
   std::vector<Scenario> scenarios;
   scenarios.push_back(std::move(*scenario));
   Result<StudySession> session = StudySession::start(flags_, std::move(scenarios), manifest);

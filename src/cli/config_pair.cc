@@ -95,14 +95,7 @@ std::string pair_name(const Alternatives& alternatives) {
 JsonValue pair_plan(const std::vector<Scenario>& pair) {
   JsonValue plan = JsonValue::object();
   for (const std::size_t side : {kBaseline, kTreatment}) {
-    JsonValue configuration = JsonValue::object();
-    for (const ConfigNode::Entry& entry : pair[side].base().effective.entries()) {
-      if (entry.key == "name" || entry.key == "output") continue;
-      configuration.add(entry.key, JsonValue::raw(to_json_text(entry.value)));
-    }
-    plan.add(side_name(side), JsonValue::object()
-                                  .add("fingerprint", fingerprint_text(pair[side].fingerprint()))
-                                  .add("configuration", std::move(configuration)));
+    plan.add(side_name(side), scenario_plan(pair[side]));
   }
   return plan;
 }

@@ -103,11 +103,8 @@ Result<void> add_axes(ConfigNode& tree, const std::vector<std::string>& axes) {
 }
 
 Result<Scenario> Explore::load() const {
-  if (flags_.example != config_.empty()) {
-    return fail(ErrorCode::kInvalidConfig,
-                flags_.example ? "'" + config_ + "' and --example: expected one of them"
-                               : std::string("expected a configuration file, or --example"));
-  }
+  const Result<void> one = check_one_config(config_, flags_.example, "a configuration file");
+  if (!one) return std::unexpected(one.error());
   Result<ConfigNode> tree =
       flags_.example
           ? read_config_text(kExploreExample, std::string(kExploreExampleName), flags_.settings)
@@ -120,17 +117,11 @@ Result<Scenario> Explore::load() const {
                         flags_.example ? std::string(kExploreExampleName) : config_);
 }
 
-// Everything that the runs and the result follow from; the candidates are in it.
-JsonValue plan_of(const Scenario& scenario) {
-  JsonValue configuration = JsonValue::object();
-  for (const ConfigNode::Entry& entry : scenario.base().effective.entries()) {
-    if (entry.key == "name" || entry.key == "output") continue;
-    configuration.add(entry.key, JsonValue::raw(to_json_text(entry.value)));
-  }
-  return JsonValue::object()
-      .add("scenario", scenario.label())
-      .add("fingerprint", fingerprint_text(scenario.fingerprint()))
-      .add("configuration", std::move(configuration));
+// Notes about the base's deployment would not be true of its candidates.
+std::vector<std::string> notes_of(const PreparedRun& run) {
+  std::vector<std::string> notes = workload_notes(run);
+  for (const std::string& note : derivation_notes(run)) notes.push_back(note);
+  return notes;
 }
 
 Result<int> Explore::run() {
@@ -143,8 +134,8 @@ Result<int> Explore::run() {
   StudyManifest manifest{.kind = "explore",
                          .version = {},
                          .name = scenario->base().config.name,
-                         .plan = plan_of(*scenario),
-                         .warnings = workload_notes(scenario->base())};
+                         .plan = scenario_plan(*scenario),
+                         .warnings = notes_of(scenario->base())};
   std::vector<Scenario> scenarios;
   scenarios.push_back(std::move(*scenario));
   Result<StudySession> session = StudySession::start(flags_, std::move(scenarios), manifest);

@@ -7,14 +7,12 @@
 #include "cli/trace_shelf.h"
 
 namespace inferscale {
-namespace {
 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
 }
-
-}  // namespace
+namespace {}  // namespace
 
 namespace {
 
@@ -99,22 +97,25 @@ std::vector<std::string> workload_notes(const PreparedRun& run) {
                          "count that time.");
     }
   }
-  if (run.trace) {
-    for (const std::string& change : run.trace->changes) {
-      warnings.push_back("Derived workload: " + change + ".");
-    }
-  }
   return warnings;
 }
 
-std::vector<std::string> configuration_notes(const PreparedRun& run) {
+std::vector<std::string> derivation_notes(const PreparedRun& run) {
+  std::vector<std::string> notes;
+  if (!run.trace) return notes;
+  for (const std::string& change : run.trace->changes) {
+    notes.push_back("Derived workload: " + change + ".");
+  }
+  return notes;
+}
+
+std::vector<std::string> deployment_notes(const PreparedRun& run) {
   std::vector<std::string> warnings;
   if (run.config.deployment.model.sliding_window_layers > 0 &&
       run.config.deployment.engine.prefix_caching) {
     warnings.push_back(
         "With a prefix cache the KV blocks that sliding windows have moved past are kept: KV use "
-        "is "
-        "an upper bound for engines that free them.");
+        "is an upper bound for engines that free them.");
   }
   const DeploymentConfig& deployment = run.config.deployment;
   if (deployment.model.native_weight_bits < deployment.shape.weight_bits) {
@@ -133,8 +134,24 @@ std::vector<std::string> configuration_notes(const PreparedRun& run) {
                        " KV blocks; the memory of the accelerators leaves room for " +
                        std::to_string(memory ? memory->blocks : 0) + ".");
   }
-  for (const std::string& note : workload_notes(run)) warnings.push_back(note);
   return warnings;
+}
+
+std::vector<std::string> configuration_notes(const PreparedRun& run) {
+  std::vector<std::string> all = deployment_notes(run);
+  for (const auto& notes : {workload_notes(run), derivation_notes(run)}) {
+    all.insert(all.end(), notes.begin(), notes.end());
+  }
+  return all;
+}
+
+Result<void> check_one_config(const std::string& path, bool example, const std::string& what) {
+  if (example != path.empty()) {
+    return fail(ErrorCode::kInvalidConfig,
+                example ? "'" + path + "' and --example: expected one of them"
+                        : "expected " + what + ", or --example");
+  }
+  return {};
 }
 
 std::string config_label(const std::string& path) {

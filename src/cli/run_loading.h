@@ -27,9 +27,16 @@ RunInputs inputs_beside(const std::string& path);
 Result<PreparedRun> load_run(const std::string& path, const std::vector<std::string>& settings);
 Result<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings);
 
-// What a reader must know of a configuration before its figures, in sentences.
+// Exactly one of a file (`what`: "a configuration file") and the example.
+Result<void> check_one_config(const std::string& path, bool example, const std::string& what);
+// "runs/" of "runs/chat.yaml": what file names in it count from; empty for the current folder.
+std::string folder_of(const std::string& path);
+
+// What a reader must know of a configuration before its figures, in sentences: all of it, or about
+// what serves the requests, about the requests, about how they differ from their trace's file.
 std::vector<std::string> configuration_notes(const PreparedRun& run);
-// Those of them that are about the requests, whatever serves them.
+std::vector<std::string> deployment_notes(const PreparedRun& run);
 std::vector<std::string> workload_notes(const PreparedRun& run);
+std::vector<std::string> derivation_notes(const PreparedRun& run);
 
 }  // namespace inferscale

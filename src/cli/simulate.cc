@@ -76,10 +76,7 @@ Result<void> Simulate::check_arguments() const {
                 "--stepwise and --decisions or --chrome-trace: single steps are not told: expected "
                 "one of them");
   }
-  if (example_ == config_.empty()) return {};
-  return fail(ErrorCode::kInvalidConfig,
-              example_ ? "'" + config_ + "' and --example: expected one of them"
-                       : std::string("expected a configuration file, or --example"));
+  return check_one_config(config_, example_, "a configuration file");
 }
 
 RunOptions Simulate::options_for(const PreparedRun& run) const {

@@ -39,20 +39,14 @@ class Validate final : public Command {
 
 // The path of a file that a file beside it names.
 std::string beside(const std::string& path, const std::string& file) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos || file.starts_with('/')) return file;
-  return path.substr(0, slash + 1) + file;
+  return file.starts_with('/') ? file : folder_of(path) + file;
 }
 
 Result<ConfigNode> Validate::case_tree() const {
-  if (flags_.example && !file_.empty()) {
-    return fail(ErrorCode::kInvalidConfig, "'" + file_ + "' and --example: expected one of them");
-  }
-  if (flags_.example) {
-    return parse_case_text(kValidationExample, std::string(kValidationExampleName));
-  }
-  if (!file_.empty()) return read_case_file(file_);
-  return fail(ErrorCode::kInvalidConfig, "expected a file of measured cases, or --example");
+  const Result<void> one = check_one_config(file_, flags_.example, "a file of measured cases");
+  if (!one) return std::unexpected(one.error());
+  return flags_.example ? parse_case_text(kValidationExample, std::string(kValidationExampleName))
+                        : read_case_file(file_);
 }
 
 Result<CaseFile> Validate::load_cases() const {

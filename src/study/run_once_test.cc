@@ -119,6 +119,8 @@ TEST(Scenario, TheFingerprintIsOfWhatFiguresFollowFrom) {
   EXPECT_EQ(scenario_of("name: other\nseed: 9\nrepeats: 5\n" + chat).fingerprint(), fingerprint);
   EXPECT_EQ(scenario_of(chat + "study: {capacity: {headroom: 0.5}}").fingerprint(), fingerprint);
   EXPECT_NE(scenario_of(chat + "measurement: {warmup_s: 1}").fingerprint(), fingerprint);
+  // The same run, but not the same once a setting changes what the default follows.
+  EXPECT_NE(scenario_of(chat + "measurement: {warmup_s: 0}").fingerprint(), fingerprint);
 }
 
 TEST(SerialExecutor, RunsEqualRequestsOnce) {

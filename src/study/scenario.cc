@@ -13,13 +13,20 @@ namespace {
 constexpr std::array<std::string_view, 5> kNotOfFigures = {"name", "seed", "repeats", "study",
                                                            "output"};
 
-std::uint64_t fingerprint_of(const PreparedRun& run) {
-  std::string text;
-  for (const ConfigNode::Entry& entry : run.effective.entries()) {
+void append_counting(std::string& text, const ConfigNode& tree) {
+  for (const ConfigNode::Entry& entry : tree.entries()) {
     const bool counts =
         std::find(kNotOfFigures.begin(), kNotOfFigures.end(), entry.key) == kNotOfFigures.end();
     if (counts) text += entry.key + ":" + to_json_text(entry.value) + "\n";
   }
+}
+
+// Of the tree as written too: a default that is written out stays when a run changes the key that
+// it would have followed.
+std::uint64_t fingerprint_of(const ConfigNode& tree, const PreparedRun& run) {
+  std::string text;
+  append_counting(text, tree);
+  append_counting(text, run.effective);
   // A config.json or a trace may change while its name stays.
   const ModelSpec& model = run.config.deployment.model;
   text += std::to_string(model.total_parameters()) + " " +
@@ -46,7 +53,7 @@ Result<Scenario> Scenario::make(ConfigNode tree, RunInputs inputs, std::string l
   scenario.tree_ = std::move(tree);
   scenario.inputs_ = std::move(inputs);
   scenario.base_ = std::move(*base);
-  scenario.fingerprint_ = fingerprint_of(scenario.base_);
+  scenario.fingerprint_ = fingerprint_of(scenario.tree_, scenario.base_);
   return scenario;
 }
 
@@ -80,6 +87,26 @@ Result<PreparedRun> Scenario::prepare(const RunRequest& request) const {
     if (config.fleet.split) config.fleet.split->link.scale *= request.scales.transfer;
   };
   return prepare_run(*tree, inputs_, scale, label_);
+}
+
+std::string fingerprint_text(std::uint64_t fingerprint) {
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) {
+    text += "0123456789abcdef"[(fingerprint >> shift) & 0xf];
+  }
+  return text;
+}
+
+JsonValue scenario_plan(const Scenario& scenario) {
+  JsonValue configuration = JsonValue::object();
+  for (const ConfigNode::Entry& entry : scenario.base().effective.entries()) {
+    if (entry.key == "name" || entry.key == "output") continue;
+    configuration.add(entry.key, JsonValue::raw(to_json_text(entry.value)));
+  }
+  return JsonValue::object()
+      .add("scenario", scenario.label())
+      .add("fingerprint", fingerprint_text(scenario.fingerprint()))
+      .add("configuration", std::move(configuration));
 }
 
 }  // namespace inferscale

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/json_writer.h"
 #include "study/prepared_run.h"
 #include "study/run_request.h"
 
@@ -30,9 +31,10 @@ class Scenario {
   // says. Errors: a key or value that is not right.
   Result<void> check(const RunRequest& request) const;
 
-  // A hash of everything that the figures of this scenario's runs follow from: the configuration
-  // with its defaults (but not its name, seed, repeats, study or output), the model's shape, the
-  // trace's rows. Two scenarios with the same fingerprint give the same figures for a request.
+  // A hash of everything that the figures of this scenario's runs follow from: the configuration as
+  // written and with its defaults (but not its name, seed, repeats, study or output), the model's
+  // shape, the trace's rows. Two scenarios with the same fingerprint give the same figures for a
+  // request.
   std::uint64_t fingerprint() const { return fingerprint_; }
 
  private:
@@ -45,5 +47,11 @@ class Scenario {
   PreparedRun base_;
   std::uint64_t fingerprint_ = 0;
 };
+
+std::string fingerprint_text(std::uint64_t fingerprint);  // 16 hexadecimal digits
+
+// What the runs of a scenario, and a study's conclusions from them, follow from, for the study's
+// plan: its label, its fingerprint and its configuration without name and output.
+JsonValue scenario_plan(const Scenario& scenario);
 
 }  // namespace inferscale

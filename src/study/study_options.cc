@@ -9,7 +9,6 @@ namespace {
 constexpr std::uint64_t kLargestSeed = std::numeric_limits<std::int64_t>::max();
 // What the studies repeat where the configuration does not say, the most of them.
 constexpr std::int64_t kMostDefaultRepeats = 10;
-constexpr std::uint64_t kIndependentSeeds = 1'000'000;  // of ab without common random numbers
 
 }  // namespace
 

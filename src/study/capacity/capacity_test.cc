@@ -1,4 +1,4 @@
-// The search against brute force: records are made up, so the truth is known.
+// The search for a rate against brute force: records are made up, so the truth is known.
 
 #include "study/capacity/capacity.h"
 
@@ -8,65 +8,10 @@
 #include <set>
 
 #include "base/number_text.h"
-#include "study/study_test_support.h"
+#include "study/capacity/capacity_test_support.h"
 
 namespace inferscale {
 namespace {
-
-const std::string kConfig = R"(
-deployment: {model: llama-3.1-8b, hardware: h100-sxm}
-workload:
-  requests: 1000
-  arrivals: {process: poisson, rate_rps: 10}
-  prompt_tokens: {distribution: constant, value: 100}
-  output_tokens: {distribution: constant, value: 100}
-slo: {ttft_ms: 500}
-)";
-
-std::string with_study(const std::string& keys) {
-  return kConfig + "study: {capacity: {" + keys + "}}\n";
-}
-
-double number_of(const RunRequest& request, const std::string& key) {
-  for (const Setting& setting : request.settings) {
-    if (setting.key == key) return parse_finite(setting.value.text()).value_or(-1);
-  }
-  return -1;
-}
-
-RunResult record_of(double goodput) {
-  RunResult record;
-  record.figures.set(Metric::kGoodput, goodput);
-  record.figures.set(Metric::kArrivalWindow, 1000);
-  record.figures.set(Metric::kDrain, 1);
-  record.figures.set(Metric::kServiceMax, 2);
-  record.figures.set(Metric::kUnfinished, 0);
-  record.figures.set(Metric::kSaturated, 0);
-  return record;
-}
-
-// Carries a rate when `truth` says so.
-FakeExecutor oracle(std::function<bool(double)> truth,
-                    const std::string& key = "workload.arrivals.rate_rps") {
-  return FakeExecutor([truth = std::move(truth), key](const RunRequest& request) {
-    return record_of(truth(number_of(request, key)) ? 1.0 : 0.5);
-  });
-}
-
-CapacityResult found(const std::string& config, FakeExecutor& executor) {
-  const Scenario scenario = scenario_of(config);
-  Result<CapacityResult> result = find_capacity(scenario, 0, executor);
-  CHECK(result.has_value()) << result.error().to_string();
-  return std::move(*result);
-}
-
-std::string error_of(const std::string& config) {
-  const Scenario scenario = scenario_of(config);
-  FakeExecutor executor([](const RunRequest&) { return record_of(1); });
-  const Result<CapacityResult> result = find_capacity(scenario, 0, executor);
-  EXPECT_TRUE(executor.asked.empty()) << "runs were made before the question was looked at";
-  return result ? "no error" : result.error().to_string();
-}
 
 TEST(Capacity, LiesWithinTheToleranceOfTheThresholdWhereverThatIs) {
   for (const double tolerance : {0.3, 0.02, 0.001}) {
@@ -89,6 +34,7 @@ TEST(Capacity, LiesWithinTheToleranceOfTheThresholdWhereverThatIs) {
 }
 
 // What a grid of all rates says of which are carried, against what the search says.
+
 TEST(Capacity, OfAnAnswerThatIsNotMonotoneIsABoundaryAndTheScanSeesTheGap) {
   const auto truth = [](double rate) { return rate <= 12 || (rate >= 19 && rate <= 30); };
   std::set<double> grid;
@@ -135,6 +81,7 @@ TEST(Capacity, NeverFailedAndNeverPassedAreAnswersOfTheirOwn) {
 }
 
 // Rates above 30 end before the warm-up does.
+
 TEST(Capacity, EndsAtALoadOfWhichNothingIsLeftToJudge) {
   const auto judged_up_to = [](double most, double carried_up_to) {
     return FakeExecutor([=](const RunRequest& request) {
@@ -171,27 +118,6 @@ TEST(Capacity, EndsAtALoadOfWhichNothingIsLeftToJudge) {
     return record;
   });
   EXPECT_EQ(found(with_study("search: replicas"), fleet).verdict, CapacityVerdict::kNotJudged);
-}
-
-TEST(CheckSeeds, LeavesRoomForEveryRepetition) {
-  const std::uint64_t largest = 9223372036854775807U;
-  StudyOptions options;
-  options.repeats = 5;
-  EXPECT_TRUE(check_seeds(largest - 4, options, "a.yaml"));
-  const Result<void> beyond = check_seeds(largest - 3, options, "a.yaml");
-  ASSERT_FALSE(beyond);
-  EXPECT_NE(beyond.error().to_string().find("a.yaml: seed: '9223372036854775804': expected at most "
-                                            "9223372036854775803 with repeats 5"),
-            std::string::npos)
-      << beyond.error().to_string();
-  options.repeats = 1;
-  EXPECT_TRUE(check_seeds(largest, options, "a.yaml"));
-  options.ab.max_repeats = 80;
-  EXPECT_FALSE(check_seeds(largest - 78, options, "a.yaml"));
-  EXPECT_TRUE(check_seeds(largest - 79, options, "a.yaml"));
-  options.ab.common_random_numbers = false;
-  EXPECT_FALSE(check_seeds(largest - 79, options, "a.yaml"));
-  EXPECT_TRUE(check_seeds(largest - 1'000'079, options, "a.yaml"));
 }
 
 TEST(Capacity, StopsAtMaxProbesAndSaysSo) {
@@ -265,99 +191,6 @@ TEST(Capacity, KeepsTheNumberOfRequestsUnlessSomethingHasItsOwnTime) {
   EXPECT_EQ(requests_of(kConfig + "measurement: {warmup_s: 5}\nstudy: {capacity: {keep: "
                                   "requests}}\n"),
             -1);
-}
-
-TEST(SmallestFleet, IsFoundExactlyByDoublingAndBisection) {
-  for (int truth = 1; truth <= 70; ++truth) {
-    for (const char* start : {"1", "6", "64"}) {
-      FakeExecutor executor = oracle([=](double n) { return n >= truth; }, "deployment.replicas");
-      const CapacityResult result =
-          found(kConfig + "study: {capacity: {search: replicas, for_load: 80}}\n", executor);
-      ASSERT_EQ(result.verdict, CapacityVerdict::kFound) << truth << " from " << start;
-      EXPECT_EQ(result.carried, truth);
-      EXPECT_EQ(result.not_carried, truth == 1 ? std::nullopt : std::optional(truth - 1.0));
-      EXPECT_EQ(result.recommended, std::ceil(truth / 0.8));
-      EXPECT_TRUE(result.easier_failed.empty());
-      for (const RunRequest& request : executor.asked) {
-        EXPECT_EQ(number_of(request, "workload.arrivals.rate_rps"), 80);
-      }
-    }
-  }
-}
-
-TEST(SmallestFleet, ThatIsTooLargeIsNotFound) {
-  FakeExecutor executor = oracle([](double n) { return n >= 9; }, "deployment.replicas");
-  const CapacityResult result = found(with_study("search: replicas, max_replicas: 8"), executor);
-  EXPECT_EQ(result.verdict, CapacityVerdict::kNeverPassed);
-  EXPECT_EQ(result.not_carried, 8);
-  EXPECT_EQ(result.best_tried, 8);
-  EXPECT_EQ(result.probes.size(), 4U);
-  EXPECT_EQ(result.fixed_load, 10);
-}
-
-// Attainment as a function of the fleet's size; carried from 0.99.
-FakeExecutor fleets(std::function<double(double)> attainment) {
-  return FakeExecutor([attainment = std::move(attainment)](const RunRequest& request) {
-    return record_of(attainment(number_of(request, "deployment.replicas")));
-  });
-}
-
-// Best at `peak`, worse the farther from it in ratio.
-double peaked(double n, double peak, double at_peak) {
-  return at_peak - 0.004 * std::fabs(std::log2(n / peak));
-}
-
-TEST(SmallestFleet, ThatLiesBetweenFailuresOnBothSidesIsFoundAroundTheBest) {
-  // Carried from 19 to 25 only; doubling sees 16 and 32.
-  FakeExecutor executor =
-      fleets([](double n) { return n >= 19 && n <= 25 ? 1 : peaked(n, 22, 0.98); });
-  const CapacityResult result = found(with_study("search: replicas"), executor);
-  ASSERT_EQ(result.verdict, CapacityVerdict::kFound);
-  EXPECT_EQ(result.carried, 19);
-  EXPECT_EQ(result.not_carried, 18);
-  EXPECT_FALSE(result.best_tried);
-  EXPECT_EQ(result.easier_failed.front(), 28);
-  EXPECT_EQ(result.recommended, 24) << "ceil(19 / 0.8), which is carried";
-}
-
-TEST(SmallestFleet, WithNineTenthsHeadroomIsTenTimesAsLarge) {
-  FakeExecutor executor = oracle([](double) { return true; }, "deployment.replicas");
-  const CapacityResult result = found(with_study("search: replicas, headroom: 0.9"), executor);
-  EXPECT_EQ(result.carried, 1);
-  EXPECT_EQ(result.recommended, 10);
-}
-
-TEST(SmallestFleet, ThatFailsWithHeadroomIsNotRecommended) {
-  FakeExecutor executor =
-      fleets([](double n) { return n >= 19 && n <= 22 ? 1 : peaked(n, 22, 0.98); });
-  const CapacityResult result = found(with_study("search: replicas"), executor);
-  EXPECT_EQ(result.carried, 19);
-  EXPECT_FALSE(result.recommended);
-  EXPECT_NE(result.probe_of(24), nullptr);
-}
-
-TEST(SmallestFleet, ThatIsSmallerThanTheConfiguredOneIsFoundThoughLargerOnesFail) {
-  std::string config = with_study("search: replicas");
-  config.replace(config.find("h100-sxm}"), 9, "h100-sxm, replicas: 64}");
-  FakeExecutor executor =
-      fleets([](double n) { return n >= 5 && n <= 9 ? 1 : peaked(n, 7, 0.98); });
-  const CapacityResult result = found(config, executor);
-  ASSERT_EQ(result.verdict, CapacityVerdict::kFound);
-  EXPECT_EQ(result.carried, 5);
-  EXPECT_EQ(result.not_carried, 4);
-}
-
-TEST(SmallestFleet, ThatDoesNotExistIsLookedForAroundTheBestAndNoFurther) {
-  FakeExecutor executor = fleets([](double n) { return peaked(n, 12, 0.98); });
-  const CapacityResult result = found(with_study("search: replicas"), executor);
-  EXPECT_EQ(result.verdict, CapacityVerdict::kNeverPassed);
-  EXPECT_EQ(result.best_tried, 12);
-  EXPECT_EQ(result.not_carried, 1024);
-  EXPECT_EQ(result.probes.size(), 11U + 6U);
-
-  FakeExecutor few = fleets([](double n) { return peaked(n, 3, 0.98); });
-  const CapacityResult bounded = found(with_study("search: replicas, max_probes: 5"), few);
-  EXPECT_EQ(bounded.probes.size(), 5U);
 }
 
 // Traces of two rows, of a format with times of the trace's own or of each session's.

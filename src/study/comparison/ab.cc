@@ -27,9 +27,6 @@ constexpr std::array<Metric, 17> kMetrics = {Metric::kGoodput,
                                              Metric::kPrefixHitRate,
                                              Metric::kKvUsedMean};
 
-// Beyond the most repetitions that there can be.
-constexpr std::uint64_t kIndependentSeeds = 1'000'000;
-
 // The repetitions after which the comparison is looked at.
 std::vector<std::int64_t> looks_of(const AbQuestion& question) {
   if (!question.options.max_repeats) return {question.repeats};

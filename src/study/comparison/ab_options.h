@@ -9,6 +9,10 @@
 
 namespace inferscale {
 
+// What the treatment's seeds are shifted by without common random numbers: beyond the most
+// repetitions that there can be.
+constexpr std::uint64_t kIndependentSeeds = 1'000'000;
+
 struct AbOptions {
   std::int64_t resamples = 10'000;  // of the bootstrap
   // With a budget, repetitions are added until each headline metric is decided, or known to within

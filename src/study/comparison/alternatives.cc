@@ -115,14 +115,6 @@ std::string side_name(std::size_t scenario) {
   return scenario == kBaseline ? "baseline" : "treatment";
 }
 
-std::string fingerprint_text(std::uint64_t fingerprint) {
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) {
-    text += "0123456789abcdef"[(fingerprint >> shift) & 0xf];
-  }
-  return text;
-}
-
 JsonValue failed_runs_json(const std::vector<FailedRun>& failures) {
   JsonValue list = JsonValue::array();
   for (const FailedRun& failed : failures) {

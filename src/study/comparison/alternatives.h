@@ -53,8 +53,7 @@ struct FailedRun {
   RunRequest request;
   std::string reason;
 };
-std::string side_name(std::size_t scenario);              // "baseline"
-std::string fingerprint_text(std::uint64_t fingerprint);  // 16 hexadecimal digits
+std::string side_name(std::size_t scenario);  // "baseline"
 JsonValue failed_runs_json(const std::vector<FailedRun>& failures);
 
 }  // namespace inferscale

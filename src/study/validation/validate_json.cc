@@ -291,7 +291,7 @@ JsonValue validate_plan(std::span<const ValidationCase> cases,
       measured.add(std::string(info_of(figure.metric).name), figure.value);
     }
     json.add("config", JsonValue::raw(to_json_text(each.config)))
-        .add("fingerprint", std::to_string(scenario.fingerprint()))
+        .add("fingerprint", fingerprint_text(scenario.fingerprint()))
         .add("seed", scenario.base().config.seed)
         .add("repeats", scenario.base().study.repeats.value_or(1))
         .add("regime", each.load.stated ? JsonValue(regime_name(*each.load.stated)) : JsonValue())
