@@ -42,4 +42,15 @@ ConfigReader ConfigReader::inheriting(const ConfigReader& base,
   return reader;
 }
 
+ConfigReader ConfigReader::with_defaults(const ConfigNode& defaults,
+                                         std::initializer_list<Inheritance> keys) const {
+  ConfigSession unused;
+  const ConfigReader reader = inheriting(ConfigReader(defaults, unused), keys);
+  for (const Inheritance& rule : keys) {
+    const ConfigNode* value = reader.node_->find(rule.key);
+    if (value != nullptr) session_->fill_in(path_of(rule.key), *value);
+  }
+  return reader;
+}
+
 }  // namespace inferscale

@@ -135,6 +135,10 @@ class ConfigReader {
   // A reader in this one's place that also reads what `base` has written for these keys, where this
   // map has not: maps inherit key by key. Errors about an inherited value say where it is written.
   ConfigReader inheriting(const ConfigReader& base, std::initializer_list<Inheritance> keys) const;
+  // A reader in this one's place that has what `defaults` holds for these keys, where this map has
+  // not: as inheriting(), and noted as defaults in the session's effective tree.
+  ConfigReader with_defaults(const ConfigNode& defaults,
+                             std::initializer_list<Inheritance> keys) const;
   // The whole value of `key`, for readers of free-form parts; null when missing. Counts as read.
   const ConfigNode* raw(std::string_view key, std::string_view type, std::string_view doc,
                         std::string_view fallback = "null");

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/time.h"
+#include "core/kv_retention_usage.h"
 
 namespace inferscale {
 
@@ -27,6 +28,7 @@ struct ReplicaReport {
   std::int64_t kv_blocks = 0;             // that there are; 0: it keeps none
   std::int64_t kv_blocks_peak = 0;
   std::int64_t queue_peak = 0;
+  KvRetentionUsage retention;  // where agent programs ran
 
   // Fractions below exist where their denominators do.
   std::optional<double> prefix_hit_rate() const {

@@ -22,6 +22,22 @@ struct ContentPiece {
   std::uint32_t tokens = 0;
 };
 
+// A request that is a call of an agent program (workload/programs): where in it. Owned by the
+// request's source, like the pieces.
+//
+// A chain is a row of calls each of whose prompts begins with what the one before it left: its
+// prompt and its answer. The main agent of a session is a chain, and so is each of its sub-agents.
+struct ProgramCall {
+  std::uint32_t chain = 0;  // dense over all sessions of the run
+  // The prompt begins with so many tokens of the previous call's prompt and answer; 0 at the first.
+  std::uint32_t history_tokens = 0;
+  // Pieces of content from this one on belong to this chain alone: until its next call no prompt of
+  // another chain begins so.
+  std::uint32_t own_pieces_from = 0;
+  // The chain's last call: what it leaves is of no use to anybody.
+  bool ends_chain = false;
+};
+
 struct Request {
   RequestId id = 0;
   std::uint32_t prompt_tokens = 0;  // at least 1
@@ -47,6 +63,7 @@ struct Request {
   // Of its time, what had passed before this arrival: at the door, with a replica that failed.
   // Deadlines count from arrival - spent.
   Duration spent;
+  const ProgramCall* program = nullptr;  // null: a request of its own
 
   static constexpr std::uint32_t kNobody = UINT32_MAX;
 };

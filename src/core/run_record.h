@@ -3,11 +3,13 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "base/json_writer.h"
 #include "core/carried_columns.h"
 #include "core/outcome.h"
 #include "core/replica_report.h"
+#include "core/session_record.h"
 #include "core/signal_sample.h"
 #include "core/slo.h"
 
@@ -21,9 +23,11 @@ struct RunRecord {
   Slo slo;                            // what `slo_met` of each request is judged by
   CarriedColumns carried;
   std::span<const SignalSample> signals;
-  std::span<const ReplicaReport> replicas;  // empty: the run has no rows of replicas
-  bool with_prefix_cache = false;           // outcomes then say what their prompts found there
-  bool with_outcomes = true;                // false: leave the outcomes out of the folder
+  std::span<const ReplicaReport> replicas;     // empty: the run has no rows of replicas
+  const ProgramRecords* programs = nullptr;    // of a run of agent programs
+  std::span<const std::string> session_names;  // of these; empty: they have none
+  bool with_prefix_cache = false;              // outcomes then say what their prompts found there
+  bool with_outcomes = true;                   // false: leave the outcomes out of the folder
 };
 
 }  // namespace inferscale

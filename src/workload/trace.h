@@ -48,6 +48,8 @@ struct TraceOptions {
   std::optional<std::uint64_t> limit;  // the first so many rows, in order of arrival
   Duration jitter;        // each arrival is moved later by a uniform draw from [0, jitter)
   double rate_scale = 1;  // so many times the requests, or sessions, in the same time
+  // The options are a command's flags: errors name these instead of keys.
+  bool by_flags = false;
   // When the sessions of a format begin that has times within sessions only, in the order of the
   // file; nothing: all at instant 0.
   std::optional<ArrivalOptions> session_arrivals;

@@ -107,7 +107,8 @@ void add_warnings(TraceSummary& summary, std::int64_t tick_ns) {
     if (tick_ns > 0) {
       const std::string tick_ms = rounded_text(static_cast<double>(tick_ns) * 1e-6, 1000);
       text += "; timestamps mostly step by " + tick_ms +
-              " ms. Where that was the clock's tick, the bursts are not real: trace.jitter_ms: " +
+              " ms. Where that was the clock's tick, the bursts are not real: "
+              "workload.trace.jitter_ms: " +
               tick_ms + " spreads them (a derived workload)";
     }
     summary.warnings.push_back(std::move(text));
@@ -138,7 +139,8 @@ TraceSummary summarize_trace(const Trace& trace) {
   summary.prefix = summarize_prefixes(trace.content, trace.rows());
   if (has_session_times(trace.format)) {
     summary.warnings.push_back(
-        "times count from each session's own beginning. Unless trace.session_arrivals spreads "
+        "times count from each session's own beginning. Unless workload.trace.session_arrivals "
+        "spreads "
         "them, "
         "all sessions begin together, and the rate, the gaps and shared timestamps follow from "
         "that");

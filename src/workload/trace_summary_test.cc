@@ -96,7 +96,7 @@ TEST(TraceSummary, WarnsOfACoarseClock) {
   EXPECT_EQ(summary.warnings.front(),
             "80 of 100 arrivals have the timestamp of the row above them; timestamps mostly step "
             "by 3000 ms. Where that was the clock's tick, the bursts are not real: "
-            "trace.jitter_ms: 3000 spreads them (a derived workload)");
+            "workload.trace.jitter_ms: 3000 spreads them (a derived workload)");
 }
 
 TEST(TraceSummary, WarnsWhereTheBeginningsOfSessionsAreNotKnown) {

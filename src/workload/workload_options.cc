@@ -20,7 +20,8 @@ GeneratedOptions read_generated(ConfigReader& workload) {
                                     .unit = "requests",
                                     .doc = "how many arrive"}));
   options.arrivals = read_arrival_options(
-      workload.map("arrivals", "when requests, or conversations, arrive"), "requests/s");
+      workload.map("arrivals", "when requests arrive, or conversations or sessions begin"),
+      "requests/s");
   options.prompt_tokens =
       read_length_options(workload.map("prompt_tokens", "lengths of the prompts"));
   options.output_tokens =
@@ -30,13 +31,14 @@ GeneratedOptions read_generated(ConfigReader& workload) {
   return options;
 }
 
-void check_span(ConfigReader& workload, const GeneratedOptions& options) {
-  const auto* piecewise = std::get_if<PiecewiseArrivals>(&options.arrivals);
+// `what` happens so many times, by the arrival process.
+void check_span(ConfigReader& workload, std::string_view key, std::string_view what,
+                const ArrivalOptions& arrivals, std::uint64_t count) {
+  const auto* piecewise = std::get_if<PiecewiseArrivals>(&arrivals);
   if (workload.is_describing() || (piecewise != nullptr && piecewise->schedule.empty())) return;
-  if (arrive_in_time(options.arrivals, options.requests)) return;
-  workload.fail("requests",
-                "expected so many that they arrive within 1e9 s (31 years) at the rate of "
-                "workload.arrivals");
+  if (arrive_in_time(arrivals, count)) return;
+  workload.fail(key, "expected so many that they " + std::string(what) +
+                         " within 1e9 s (31 years) at the rate of workload.arrivals");
 }
 
 TraceOptions read_trace_options(ConfigReader trace) {
@@ -84,16 +86,46 @@ TraceOptions read_trace_options(ConfigReader trace) {
   return options;
 }
 
+// Agent programs: the arrival process, and nothing else of the map.
+void read_beside_sessions(ConfigReader& workload, WorkloadOptions& options) {
+  options.generated.arrivals =
+      read_arrival_options(workload.map("arrivals", "when sessions begin"), "sessions/s");
+  constexpr std::string_view kWhy = "expected no such key beside sessions";
+  for (std::string_view key : {"trace", "conversations", "prefixes", "shared_prefix"}) {
+    if (workload.optional_map(key, "")) workload.fail(key, kWhy);
+  }
+  for (std::string_view key : {"requests", "prompt_tokens", "output_tokens"}) {
+    if (workload.has(key)) workload.fail(key, kWhy);
+  }
+  if (!options.sessions->trace) {
+    check_span(workload, "sessions", "begin", options.generated.arrivals,
+               options.sessions->generated.count);
+  }
+  workload.finish();
+}
+
+void read_sessions(ConfigReader& workload, WorkloadOptions& options) {
+  std::optional<ConfigReader> sessions = workload.optional_map(
+      "sessions", "agent programs, which begin by arrivals; then only these two keys count here");
+  if (sessions) options.sessions = read_session_options(*sessions);
+}
+
 }  // namespace
 
 WorkloadOptions read_workload_options(ConfigReader& workload) {
   WorkloadOptions options;
+  if (!workload.is_describing()) read_sessions(workload, options);
+  if (options.sessions) {
+    read_beside_sessions(workload, options);
+    return options;
+  }
   std::optional<ConfigReader> trace = workload.optional_map(
       "trace", "replay these rows instead of requests, arrivals, prompt_tokens, output_tokens");
   if (trace) options.trace = read_trace_options(*trace);
   if (!trace || workload.is_describing()) {
     options.generated = read_generated(workload);
-    check_span(workload, options.generated);
+    check_span(workload, "requests", "arrive", options.generated.arrivals,
+               options.generated.requests);
   } else {
     for (std::string_view key : {"prefixes", "conversations"}) {
       if (workload.optional_map(key, "")) {
@@ -115,6 +147,8 @@ WorkloadOptions read_workload_options(ConfigReader& workload) {
                   "expected no such key beside prefixes or conversations, whose prompts begin in "
                   "their own ways");
   }
+  // Last in a description, but first to be read: they decide which keys there are.
+  if (workload.is_describing()) read_sessions(workload, options);
   workload.finish();
   return options;
 }

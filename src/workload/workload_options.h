@@ -9,6 +9,7 @@
 
 #include "base/config_reader.h"
 #include "workload/generated_source.h"
+#include "workload/programs/session_options.h"
 #include "workload/shared_prefix_source.h"
 #include "workload/trace.h"
 
@@ -19,6 +20,8 @@ struct WorkloadOptions {
   std::optional<TraceOptions> trace;  // its file as it was written; relative to the configuration's
                                       // folder
   std::optional<SharedPrefixOptions> shared_prefix;
+  // Agent programs, which begin by generated.arrivals; then nothing else above counts.
+  std::optional<SessionOptions> sessions;
 };
 
 // Reads and finishes the map. After an error, which the session keeps, the options are of no use.

@@ -30,6 +30,16 @@ CarriedColumns GeneratedColumns::carried() const {
           .session_names = session_names};
 }
 
+namespace {
+
+std::vector<std::string> session_names(std::uint32_t count) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < count; ++i) names.push_back("session_" + std::to_string(i));
+  return names;
+}
+
+}  // namespace
+
 GeneratedColumns generated_columns(const GeneratedOptions& options, std::uint64_t run_seed,
                                    std::uint64_t requests) {
   GeneratedColumns columns;
@@ -48,9 +58,16 @@ GeneratedColumns generated_columns(const GeneratedOptions& options, std::uint64_
   // Sessions are numbered in the order of their first turns.
   std::uint32_t sessions = 0;
   for (const std::uint32_t session : columns.session) sessions = std::max(sessions, session + 1);
-  for (std::uint32_t i = 0; i < sessions; ++i) {
-    columns.session_names.push_back("session_" + std::to_string(i));
+  columns.session_names = session_names(sessions);
+  return columns;
+}
+
+GeneratedColumns session_columns(const ProgramRecords& records, std::uint64_t requests) {
+  GeneratedColumns columns;
+  for (std::uint64_t i = 0; i < requests; ++i) {
+    columns.session.push_back(records.calls[records.call_of[i]].session);
   }
+  columns.session_names = session_names(static_cast<std::uint32_t>(records.sessions.size()));
   return columns;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/carried_columns.h"
+#include "core/session_record.h"
 #include "workload/generated_source.h"
 #include "workload/request_source.h"
 #include "workload/trace.h"
@@ -28,6 +29,9 @@ struct GeneratedColumns {
 
   CarriedColumns carried() const;
 };
+
+// Of agent programs.
+GeneratedColumns session_columns(const ProgramRecords& records, std::uint64_t requests);
 
 // Of the first `requests` requests. They are made once more, which costs less than keeping every
 // run's columns.

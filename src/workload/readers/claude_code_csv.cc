@@ -1,59 +1,23 @@
-// Claude Code's calls in one flat table: a row for each call, and one (type spawn) where an agent
-// starts another one, whose rows count their times from there.
-//
-// Prompts are known by lengths: shared_prefix_blocks_prev is how many blocks of 64 tokens a prompt
-// has in common with that of the same agent's row above, blocks_seen_before with any of them. Where
-// that is more, the agent went back to an earlier state: the latest prompt is taken that explains
-// both figures.
+// Claude Code's calls in one flat table: a row for each call, and one (type spawn) for each agent
+// that another one starts, whose rows count their times from its beginning. The time of a spawn row
+// is the agent's end if the row says how long it ran, else its beginning (docs/formats/
+// session_traces.md).
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <optional>
 #include <string>
-
 #include <utility>
 #include <vector>
 
-#include "base/number_text.h"
 #include "workload/readers/cell_values.h"
+#include "workload/readers/claude_code_table.h"
 #include "workload/readers/csv_rows.h"
 #include "workload/readers/format_readers.h"
+#include "workload/readers/sessions/claude_code_values.h"
 
 namespace inferscale {
 namespace {
-
-constexpr std::uint32_t kBlockTokens = 64;
-constexpr std::string_view kMainAgent = "main";
-
-enum Column : CsvIndex {
-  kTrace,
-  kAgent,
-  kTime,
-  kType,
-  kPrompt,
-  kOutput,
-  kBlocks,
-  kShared,
-  kSeen,
-  kSpawned
-};
-
-constexpr std::array<CsvColumn, 16> kColumns = {{{"trace_id"},
-                                                 {"agent"},
-                                                 {"t_s"},
-                                                 {"type"},
-                                                 {"in_tokens"},
-                                                 {"out_tokens"},
-                                                 {"n_blocks64"},
-                                                 {"shared_prefix_blocks_prev"},
-                                                 {"blocks_seen_before"},
-                                                 {"stop_or_subagent"},
-                                                 {"idx", false},
-                                                 {"api_time_s", false},
-                                                 {"think_time_s", false},
-                                                 {"ttft_s", false},
-                                                 {"output_types_or_duration_ms", false},
-                                                 {"model_or_n", false}}};
 
 class CallTable {
  public:
@@ -73,17 +37,17 @@ class CallTable {
 
   // "trace_0001/main/agent_002"
   std::string path_of(std::string_view agent) const {
-    return std::string(rows_.cell(kTrace)) + "/" + std::string(agent);
+    return std::string(rows_.cell(kClaudeTrace)) + "/" + std::string(agent);
   }
   Agent& add_agent(std::string path, std::int64_t begin_ns, std::int64_t session_begin_ns,
                    std::string session);
   Result<Agent*> agent_of_row();
+  // On the agent's own clock, and on the trace's.
   Result<std::int64_t> time_of_row(const Agent& agent) const;
+  Result<std::int64_t> instant_of_row(const Agent& agent) const;
+  Result<std::int64_t> begin_of_spawned(const Agent& parent) const;
   Result<void> spawn(const Agent& parent);
   Result<void> add_call(Agent& agent);
-  Result<ContentTree::Node> prompt_of_row(Agent& agent, std::uint32_t prompt_tokens);
-  Result<std::uint32_t> blocks_in(CsvIndex column, std::uint32_t least, std::uint32_t most,
-                                  const std::string& why) const;
 
   CsvRows& rows_;
   LineReader& lines_;
@@ -104,87 +68,72 @@ CallTable::Agent& CallTable::add_agent(std::string path, std::int64_t begin_ns,
 }
 
 Result<CallTable::Agent*> CallTable::agent_of_row() {
-  for (const CsvIndex column : {kTrace, kAgent}) {
+  for (const CsvIndex column : {kClaudeTrace, kClaudeAgent}) {
     if (rows_.cell(column).empty() || !is_name(rows_.cell(column))) {
       return rows_.wrong(column, "1 to 256 bytes of UTF-8 text");
     }
   }
-  std::string path = path_of(rows_.cell(kAgent));
+  std::string path = path_of(rows_.cell(kClaudeAgent));
   const auto known = agents_.find(path);
   if (known != agents_.end()) return &known->second;
-  if (rows_.cell(kAgent) != kMainAgent) {
-    return rows_.wrong(kAgent,
+  if (rows_.cell(kClaudeAgent) != kClaudeMainAgent) {
+    return rows_.wrong(kClaudeAgent,
                        "main, or an agent of this trace that a row of type spawn names "
                        "further up");
   }
   const std::int64_t begin_ns = clock_.next_start_ns();
-  return &add_agent(std::move(path), begin_ns, begin_ns, std::string(rows_.cell(kTrace)));
+  return &add_agent(std::move(path), begin_ns, begin_ns, std::string(rows_.cell(kClaudeTrace)));
 }
 
 Result<std::int64_t> CallTable::time_of_row(const Agent& agent) const {
-  const auto time = scaled_decimal(rows_.cell(kTime), 9);
-  if (time && *time >= 0) {
-    if (const auto sum = SessionClock::later(agent.begin_ns, *time)) return *sum;
+  const auto time = scaled_decimal(rows_.cell(kClaudeTime), 9);
+  if (time && *time >= 0 && SessionClock::later(agent.begin_ns, *time)) return *time;
+  return rows_.wrong(kClaudeTime, "seconds from 0 to 9000000000, as a decimal number");
+}
+
+Result<std::int64_t> CallTable::instant_of_row(const Agent& agent) const {
+  const Result<std::int64_t> time = time_of_row(agent);
+  if (!time) return time;
+  return agent.begin_ns + *time;
+}
+
+Result<std::int64_t> CallTable::begin_of_spawned(const Agent& parent) const {
+  const Result<std::int64_t> time = time_of_row(parent);
+  if (!time) return time;
+  std::optional<std::int64_t> ran = 0;
+  if (rows_.has(kClaudeDuration) && !rows_.cell(kClaudeDuration).empty()) {
+    ran = recorded_time(rows_.cell(kClaudeDuration), 6);
   }
-  return rows_.wrong(kTime, "seconds from 0 to 9000000000, as a decimal number");
+  if (!ran) return rows_.wrong(kClaudeDuration, kMillisecondsExpected);
+  return parent.begin_ns + std::max<std::int64_t>(0, *time - *ran);
 }
 
 Result<void> CallTable::spawn(const Agent& parent) {
-  const std::string_view name = rows_.cell(kSpawned);
+  const std::string_view name = rows_.cell(kClaudeStop);
   if (name.empty() || !is_name(name)) {
-    return rows_.wrong(kSpawned, "the name of the agent that starts, 1 to 256 bytes of UTF-8 text");
+    return rows_.wrong(kClaudeStop,
+                       "the name of the agent that starts, 1 to 256 bytes of UTF-8 text");
   }
-  std::string path = path_of(rows_.cell(kAgent)) + "/" + std::string(name);
-  if (agents_.contains(path)) return rows_.wrong(kSpawned, "an agent that has not started yet");
-  const Result<std::int64_t> begin = time_of_row(parent);
+  std::string path = path_of(rows_.cell(kClaudeAgent)) + "/" + std::string(name);
+  if (agents_.contains(path)) return rows_.wrong(kClaudeStop, "an agent that has not started yet");
+  const Result<std::int64_t> begin = begin_of_spawned(parent);
   if (!begin) return std::unexpected(begin.error());
   add_agent(std::move(path), *begin, parent.session_begin_ns,
             parent.session + "/" + std::string(name));
   return {};
 }
 
-Result<std::uint32_t> CallTable::blocks_in(CsvIndex column, std::uint32_t least, std::uint32_t most,
-                                           const std::string& why) const {
-  const auto blocks = parse_whole(rows_.cell(column));
-  if (blocks && *blocks >= least && *blocks <= most) return static_cast<std::uint32_t>(*blocks);
-  return rows_.wrong(column, "a whole number from " + std::to_string(least) + " to " +
-                                 std::to_string(most) + ", " + why);
-}
-
-Result<ContentTree::Node> CallTable::prompt_of_row(Agent& agent, std::uint32_t prompt_tokens) {
-  ContentTree& tree = builder_.tree();
-  const ContentTree::Node above = agent.prompts.back();
-  const std::uint32_t whole = prompt_tokens / kBlockTokens;
-  const auto blocks = blocks_in(kBlocks, whole, whole, "the whole blocks of 64 tokens");
-  if (!blocks) return std::unexpected(blocks.error());
-  const auto shared = blocks_in(kShared, 0, std::min(*blocks, tree.blocks(above)),
-                                "blocks of this prompt and of the one above");
-  if (!shared) return std::unexpected(shared.error());
-  const auto seen =
-      blocks_in(kSeen, *shared, *blocks, "from shared_prefix_blocks_prev to the prompt's blocks");
-  if (!seen) return std::unexpected(seen.error());
-  if (*seen == *shared) return tree.extend(tree.at(above, *shared), *blocks);
-  for (std::size_t i = agent.prompts.size(); i-- > 0;) {
-    const ContentTree::Node earlier = agent.prompts[i];
-    if (tree.blocks(earlier) < *seen || tree.common(earlier, above) != *shared) continue;
-    return tree.extend(tree.at(earlier, *seen), *blocks);
-  }
-  return rows_.wrong(kSeen,
-                     "shared_prefix_blocks_prev, because no earlier prompt of this agent "
-                     "is that long and shares just that with the one above");
-}
-
 Result<void> CallTable::add_call(Agent& agent) {
   TraceRow row;
-  const Result<std::int64_t> arrival = time_of_row(agent);
+  const Result<std::int64_t> arrival = instant_of_row(agent);
   if (!arrival) return std::unexpected(arrival.error());
-  const auto prompt = token_count(rows_.cell(kPrompt), 1);
-  if (!prompt) return rows_.wrong(kPrompt, "a whole number from 1 to 10000000");
-  const auto output = token_count(rows_.cell(kOutput), 0);
-  if (!output) return rows_.wrong(kOutput, "a whole number from 1 to 10000000");
-  const Result<ContentTree::Node> content = prompt_of_row(agent, *prompt);
+  const auto prompt = token_count(rows_.cell(kClaudePrompt), 1);
+  if (!prompt) return rows_.wrong(kClaudePrompt, "a whole number from 1 to 10000000");
+  const auto output = token_count(rows_.cell(kClaudeOutput), 0);
+  if (!output) return rows_.wrong(kClaudeOutput, "a whole number from 1 to 10000000");
+  const Result<ContentTree::Node> content =
+      claude_table_prompt(rows_, *prompt, builder_.tree(), agent.prompts);
   if (!content) return std::unexpected(content.error());
-  agent.prompts.push_back(*content);
   row.arrival_ns = *arrival;
   row.prompt_tokens = *prompt;
   row.output_tokens = *output;
@@ -192,14 +141,14 @@ Result<void> CallTable::add_call(Agent& agent) {
   row.content = *content;
   row.series = agent.series;
   row.session_begin_ns = agent.session_begin_ns;
-  return builder_.add(row, {kColumns[kTime].name, rows_.cell(kTime)},
-                      {kColumns[kOutput].name, rows_.cell(kOutput)}, lines_);
+  return builder_.add(row, {kClaudeColumns[kClaudeTime].name, rows_.cell(kClaudeTime)},
+                      {kClaudeColumns[kClaudeOutput].name, rows_.cell(kClaudeOutput)}, lines_);
 }
 
 Result<void> CallTable::take() {
-  const std::string_view type = rows_.cell(kType);
+  const std::string_view type = rows_.cell(kClaudeType);
   if (type != "n" && type != "s" && type != "spawn") {
-    return rows_.wrong(kType, "n or s (a call, at once or streamed), or spawn");
+    return rows_.wrong(kClaudeType, "n or s (a call, at once or streamed), or spawn");
   }
   const Result<Agent*> agent = agent_of_row();
   if (!agent) return std::unexpected(agent.error());
@@ -210,11 +159,11 @@ Result<void> CallTable::take() {
 
 Result<void> read_claude_code_csv(std::string header, LineReader& lines, TraceBuilder& builder,
                                   SessionClock& clock) {
-  Result<CsvRows> rows = CsvRows::open(lines, std::move(header), kColumns);
+  Result<CsvRows> rows = CsvRows::open(lines, std::move(header), kClaudeColumns);
   if (!rows) return std::unexpected(rows.error());
   builder.set_columns({.session = true,
                        .several_series = true,
-                       .block_tokens = kBlockTokens,
+                       .block_tokens = kClaudeTableBlockTokens,
                        .session_begins = true,
                        .content_tree = true});
   CallTable table(*rows, lines, builder, clock);

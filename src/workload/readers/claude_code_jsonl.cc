@@ -1,9 +1,13 @@
 // Claude Code's sessions, one JSON object a line, with the hashes of each prompt's blocks.
 //
 // An agent that another one started is an entry among its calls (type subagent) with calls of its
-// own, whose times count from there. Hashes stand for whole prompts up to their block, within one
-// session. json_calls.h takes the lines apart; this file says what they mean.
+// own, whose times count from its beginning. The entry's time is the agent's end if it says how
+// long the agent ran, else its beginning (docs/formats/session_traces.md). Hashes stand for whole
+// prompts up to their block, within one session. json_calls.h takes the lines apart; this file says
+// what they mean.
 
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,6 +17,7 @@
 #include "workload/readers/csv_rows.h"
 #include "workload/readers/format_readers.h"
 #include "workload/readers/json_calls.h"
+#include "workload/readers/sessions/claude_code_values.h"
 
 namespace inferscale {
 namespace {
@@ -40,7 +45,10 @@ class SessionLines {
                   ": expected " + expected);
   }
   Result<void> take_session();
+  // On the agent's own clock, and on the trace's.
   Result<std::int64_t> time_of(const JsonCall& call, const Agent& agent) const;
+  Result<std::int64_t> instant_of(const JsonCall& call, const Agent& agent) const;
+  Result<std::int64_t> begin_of(const JsonCall& spawned, const Agent& parent) const;
   Result<void> add_call(const JsonCall& call, const Agent& agent);
 
   LineReader& lines_;
@@ -55,14 +63,27 @@ class SessionLines {
 
 Result<std::int64_t> SessionLines::time_of(const JsonCall& call, const Agent& agent) const {
   const auto time = scaled_decimal(call.time, 9);
-  if (time && *time >= 0) {
-    if (const auto sum = SessionClock::later(agent.begin_ns, *time)) return *sum;
-  }
+  if (time && *time >= 0 && SessionClock::later(agent.begin_ns, *time)) return *time;
   return refuse(call, "t", call.time, "seconds from 0 to 9000000000");
 }
 
+Result<std::int64_t> SessionLines::instant_of(const JsonCall& call, const Agent& agent) const {
+  const Result<std::int64_t> time = time_of(call, agent);
+  if (!time) return time;
+  return agent.begin_ns + *time;
+}
+
+Result<std::int64_t> SessionLines::begin_of(const JsonCall& spawned, const Agent& parent) const {
+  const Result<std::int64_t> time = time_of(spawned, parent);
+  if (!time) return time;
+  std::optional<std::int64_t> ran = 0;
+  if (!spawned.duration.empty()) ran = recorded_time(spawned.duration, 6);
+  if (!ran) return refuse(spawned, "duration_ms", spawned.duration, kMillisecondsExpected);
+  return parent.begin_ns + std::max<std::int64_t>(0, *time - *ran);
+}
+
 Result<void> SessionLines::add_call(const JsonCall& call, const Agent& agent) {
-  const Result<std::int64_t> arrival = time_of(call, agent);
+  const Result<std::int64_t> arrival = instant_of(call, agent);
   if (!arrival) return std::unexpected(arrival.error());
   const std::string tokens = "a whole number from 1 to 10000000";
   const auto prompt = token_count(call.prompt, 1);
@@ -104,7 +125,7 @@ Result<void> SessionLines::take_session() {
       if (const Result<void> added = add_call(call, agent); !added) return added;
       continue;
     }
-    const Result<std::int64_t> begin = time_of(call, agent);
+    const Result<std::int64_t> begin = begin_of(call, agent);
     if (!begin) return std::unexpected(begin.error());
     agents[i] = {*begin, session_begin_ns, next_series_++, agent.session + "/" + call.agent_id};
   }

@@ -26,6 +26,12 @@ std::string row(const std::string& trace, const std::string& agent, const std::s
   return trace + "," + agent + ",0," + time + "," + rest + ",1.5,0.5,," + stop + ",text,model\n";
 }
 
+// An agent that started; `ran_ms` may be empty.
+std::string spawn(const std::string& trace, const std::string& agent, const std::string& time,
+                  const std::string& name, const std::string& ran_ms) {
+  return trace + "," + agent + ",0," + time + ",spawn,,,,,,,,," + name + "," + ran_ms + ",2\n";
+}
+
 class ClaudeCode : public testing::Test {
  protected:
   Result<Trace> try_read(const std::string& content, TraceOptions options = {}) {
@@ -52,13 +58,16 @@ Tokens piece_tokens(const Trace& trace, std::size_t row) {
   return tokens;
 }
 
-// Two sessions. The first one's main agent starts another one after 10.25 s, which makes a call at
-// once and one 1.5 s later, between two calls of the main agent.
+// Two sessions. The first one's main agent starts another one, which ends at 10.25 s after 4.25 s:
+// it makes a call at once, at 6 s, and one 1.5 s later, between two calls of the main agent. A
+// second one runs in the background, so that its time is its beginning.
 const std::string kTable = kHeader + row("a", "main", "0.0", "n,650,5,10,0,0") +
-                           row("a", "main", "10.25", "spawn,,,,,", "agent_001") +
+                           spawn("a", "main", "10.25", "agent_001", "4250") +
                            row("a", "main/agent_001", "0.0", "n,128,6,2,0,0") +
                            row("a", "main/agent_001", "1.5", "s,200,7,3,2,2") +
                            row("a", "main", "11.000000001", "s,1000,8,15,10,10") +
+                           spawn("a", "main", "11.5", "agent_002", "") +
+                           row("a", "main/agent_002", "0.25", "n,64,4,1,0,0") +
                            row("b", "main", "0.5", "n,64,9,1,0,0");
 
 const std::string kSessions =
@@ -66,11 +75,13 @@ const std::string kSessions =
     R"("system_tokens":2,"requests":[)"
     R"({"t":0.0,"type":"n","model":"m","in":650,"out":5,"hash_ids":[1,2,3,4,5,6,7,8,9,10],)"
     R"("input_types":["text"],"output_types":["text"],"stop":"end_turn","api_time":1.0},)"
-    R"({"t":10.25,"type":"subagent","agent_id":"agent_001","duration_ms":9,"requests":[)"
+    R"({"t":10.25,"type":"subagent","agent_id":"agent_001","duration_ms":4250,"requests":[)"
     R"({"t":0.0,"type":"n","in":128,"out":6,"hash_ids":[30,31]},)"
     R"({"t":1.5,"type":"s","in":200,"out":7,"hash_ids":[30,31,32]}]},)"
     R"({"t":11.000000001,"type":"s","in":1000,"out":8,)"
-    R"("hash_ids":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]}],"totals":{"x":{"y":[1]}}})"
+    R"("hash_ids":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]},)"
+    R"({"t":11.5,"type":"subagent","agent_id":"agent_002","duration_ms":null,"requests":[)"
+    R"({"t":0.25,"type":"n","in":64,"out":4,"hash_ids":[40]}]}],"totals":{"x":{"y":[1]}}})"
     "\n"
     R"({"id":"b","block_size":64,"hash_id_scope":"local","requests":[)"
     R"({"t":0.5,"type":"n","in":64,"out":9,"hash_ids":[1]}]})"
@@ -84,9 +95,9 @@ TEST_F(ClaudeCode, RateScaleBringsSessionsCloserAndLeavesWhatIsInThem) {
     options.session_arrivals = ConstantArrivals{0.1};
     options.rate_scale = 5;
     const Trace trace = read(table ? kTable : kSessions, options);
-    EXPECT_EQ(trace.arrival_ns, (Instants{2'000'000'000, 4'500'000'000, 12'250'000'000,
-                                          13'000'000'001, 13'750'000'000}));
-    EXPECT_EQ(trace.prompt_tokens, (Tokens{650, 64, 128, 1000, 200}));
+    EXPECT_EQ(trace.arrival_ns, (Instants{2'000'000'000, 4'500'000'000, 8'000'000'000,
+                                          9'500'000'000, 13'000'000'001, 13'750'000'000}));
+    EXPECT_EQ(trace.prompt_tokens, (Tokens{650, 64, 128, 200, 1000, 64}));
     EXPECT_TRUE(trace.session_begin_ns.empty()) << "not kept";
   }
 }
@@ -103,18 +114,19 @@ TEST_F(ClaudeCode, TableAndSessionsGiveTheSameCalls) {
   for (const bool table : {true, false}) {
     const Trace trace = read(table ? kTable : kSessions);
     EXPECT_EQ(trace.format, table ? TraceFormat::kClaudeCodeCsv : TraceFormat::kClaudeCodeJsonl);
-    EXPECT_EQ(trace.arrival_ns,
-              (Instants{0, 500'000'000, 10'250'000'000, 11'000'000'001, 11'750'000'000}));
-    EXPECT_EQ(trace.prompt_tokens, (Tokens{650, 64, 128, 1000, 200}));
-    EXPECT_EQ(trace.output_tokens, (Tokens{5, 9, 6, 8, 7}));
-    EXPECT_EQ(trace.session_names, (std::vector<std::string>{"a", "a/agent_001", "b"}));
-    EXPECT_EQ(trace.session, (Tokens{0, 2, 1, 0, 1}));
-    EXPECT_EQ(trace.rows_in_file, 5U) << "an agent's start is no call";
+    EXPECT_EQ(trace.arrival_ns, (Instants{0, 500'000'000, 6'000'000'000, 7'500'000'000,
+                                          11'000'000'001, 11'750'000'000}));
+    EXPECT_EQ(trace.prompt_tokens, (Tokens{650, 64, 128, 200, 1000, 64}));
+    EXPECT_EQ(trace.output_tokens, (Tokens{5, 9, 6, 7, 8, 4}));
+    EXPECT_EQ(trace.session_names,
+              (std::vector<std::string>{"a", "a/agent_001", "a/agent_002", "b"}));
+    EXPECT_EQ(trace.session, (Tokens{0, 3, 1, 1, 0, 2}));
+    EXPECT_EQ(trace.rows_in_file, 6U) << "an agent's start is no call";
     EXPECT_EQ(trace.content.block_tokens, 64U);
     EXPECT_EQ(piece_tokens(trace, 0), (Tokens{640}));
-    EXPECT_EQ(piece_tokens(trace, 3), (Tokens{640, 320}));
-    EXPECT_EQ(piece_tokens(trace, 4), (Tokens{128, 64}));
-    EXPECT_EQ(trace.content.of(0)[0].key, trace.content.of(3)[0].key);
+    EXPECT_EQ(piece_tokens(trace, 3), (Tokens{128, 64}));
+    EXPECT_EQ(piece_tokens(trace, 4), (Tokens{640, 320}));
+    EXPECT_EQ(trace.content.of(0)[0].key, trace.content.of(4)[0].key);
     EXPECT_NE(trace.content.of(0)[0].key, trace.content.of(1)[0].key)
         << "another session's block 1";
     EXPECT_EQ(trace.changes,
@@ -122,9 +134,9 @@ TEST_F(ClaudeCode, TableAndSessionsGiveTheSameCalls) {
                   "the trace has times within sessions only; sessions begin together, at instant 0 "
                   "(trace.session_arrivals spreads them)"}));
     const TraceSummary summary = summarize_trace(trace);
-    EXPECT_EQ(summary.prefix->blocks, 31U);
+    EXPECT_EQ(summary.prefix->blocks, 32U);
     EXPECT_EQ(summary.prefix->blocks_hit, 12U);
-    EXPECT_EQ(summary.sessions->names, 3U);
+    EXPECT_EQ(summary.sessions->names, 4U);
   }
 }
 
@@ -132,8 +144,8 @@ TEST_F(ClaudeCode, SessionsBeginAsTheArrivalProcessSays) {
   const TraceOptions spread = {.session_arrivals = ConstantArrivals{.rate_rps = 0.5}};
   for (const std::string& content : {kTable, kSessions}) {
     const Trace trace = read(content, spread);
-    EXPECT_EQ(trace.arrival_ns, (Instants{2'000'000'000, 4'500'000'000, 12'250'000'000,
-                                          13'000'000'001, 13'750'000'000}))
+    EXPECT_EQ(trace.arrival_ns, (Instants{2'000'000'000, 4'500'000'000, 8'000'000'000,
+                                          9'500'000'000, 13'000'000'001, 13'750'000'000}))
         << "the first session after 2 s, the second after 4 s";
   }
   folder_.write("plain.csv", "arrival_time,prompt_tokens,output_tokens\n0,1,1\n");
@@ -204,9 +216,11 @@ TEST_F(ClaudeCode, TablesAreStrict) {
   EXPECT_EQ(error(row("a", "main", "6", "spawn,,,,,", "")),
             "calls:3: stop_or_subagent: '': expected the name of the agent that starts, 1 to 256 "
             "bytes of UTF-8 text");
-  EXPECT_EQ(
-      error(row("a", "main", "6", "spawn,,,,,", "x") + row("a", "main", "7", "spawn,,,,,", "x")),
-      "calls:4: stop_or_subagent: 'x': expected an agent that has not started yet");
+  EXPECT_EQ(error(spawn("a", "main", "6", "x", "") + spawn("a", "main", "7", "x", "")),
+            "calls:4: stop_or_subagent: 'x': expected an agent that has not started yet");
+  EXPECT_EQ(error(spawn("a", "main", "6", "x", "-1")),
+            "calls:3: output_types_or_duration_ms: '-1': expected milliseconds from 0 to "
+            "1000000000000, as a decimal number");
   EXPECT_EQ(error(row("", "main", "6", "n,650,5,10,0,0")),
             "calls:3: trace_id: '': expected 1 to 256 bytes of UTF-8 text");
   EXPECT_EQ(error(row("a", "main", "6", "n,0,5,0,0,0")),
@@ -264,6 +278,30 @@ TEST_F(ClaudeCode, CallsOfSessionsAreStrict) {
   EXPECT_EQ(error(R"({"t":0,"type":"n","in":64,"out":0,"hash_ids":[1]})"),
             at + "out: '0': expected at least 1 token (a failed call; trace.skip_failed: true "
                  "leaves such rows out and counts them)");
+}
+
+TEST_F(ClaudeCode, AgentsOfSessionsAreStrict) {
+  const auto agent = [&](const std::string& time, const std::string& ran) {
+    return error_of(session_of(R"({"t":)" + time + R"(,"type":"subagent","agent_id":"x",)" +
+                               R"("duration_ms":)" + ran + R"(,"requests":[]},)" + kCall));
+  };
+  EXPECT_EQ(agent("5", "1500.25"), "no error");
+  EXPECT_EQ(agent("5", "-1"),
+            "calls:1: requests[0].duration_ms: '-1': expected milliseconds from 0 to "
+            "1000000000000, as a decimal number");
+  EXPECT_EQ(agent("-5", "1"),
+            "calls:1: requests[0].t: '-5': expected seconds from 0 to 9000000000");
+}
+
+// Nested agents, and one that by its figures began before the session did.
+TEST_F(ClaudeCode, AgentsBeginAsLongBeforeTheirEndAsTheyRan) {
+  const Trace trace =
+      read(kHeader + row("a", "main", "0", "n,64,1,1,0,0") +
+           spawn("a", "main", "20", "x", "10000") + row("a", "main/x", "1", "n,65,1,1,0,0") +
+           spawn("a", "main/x", "9", "y", "2500.5") + row("a", "main/x/y", "0", "n,66,1,1,0,0") +
+           spawn("a", "main", "3", "z", "4000") + row("a", "main/z", "0", "n,67,1,1,0,0"));
+  EXPECT_EQ(trace.prompt_tokens, (Tokens{64, 67, 65, 66}));
+  EXPECT_EQ(trace.arrival_ns, (Instants{0, 0, 11'000'000'000, 16'499'500'000}));
 }
 
 TEST_F(ClaudeCode, LinesOfSessionsAreStrict) {

@@ -10,7 +10,15 @@
 namespace inferscale {
 namespace {
 
-enum class Kind : std::uint8_t { kText, kNumber, kCalls, kHashes, kUnread };
+enum class Kind : std::uint8_t {
+  kText,
+  kNumber,
+  kTextOrNull,
+  kNumberOrNull,
+  kCalls,
+  kHashes,
+  kUnread
+};
 
 struct Key {
   const char* name;
@@ -27,7 +35,18 @@ constexpr std::array<Key, 8> kSessionKeys = {{{"id", Kind::kText},
                                               {"system_tokens", Kind::kUnread},
                                               {"totals", Kind::kUnread}}};
 
-enum CallKey : std::size_t { kType, kTime, kPrompt, kOutput, kHashIds, kAgentId, kRequests };
+enum CallKey : std::size_t {
+  kType,
+  kTime,
+  kPrompt,
+  kOutput,
+  kHashIds,
+  kAgentId,
+  kRequests,
+  kStop = 10,
+  kAnswerTime = 11,
+  kDuration = 15
+};
 constexpr std::array<Key, 22> kCallKeys = {{{"type", Kind::kText},
                                             {"t", Kind::kNumber},
                                             {"in", Kind::kNumber},
@@ -38,18 +57,21 @@ constexpr std::array<Key, 22> kCallKeys = {{{"type", Kind::kText},
                                             {"model", Kind::kUnread},
                                             {"input_types", Kind::kUnread},
                                             {"output_types", Kind::kUnread},
-                                            {"stop", Kind::kUnread},
-                                            {"api_time", Kind::kUnread},
+                                            {"stop", Kind::kTextOrNull},
+                                            {"api_time", Kind::kNumberOrNull},
                                             {"think_time", Kind::kUnread},
                                             {"ttft", Kind::kUnread},
                                             {"subagent_type", Kind::kUnread},
-                                            {"duration_ms", Kind::kUnread},
+                                            {"duration_ms", Kind::kNumberOrNull},
                                             {"status", Kind::kUnread},
                                             {"models", Kind::kUnread},
                                             {"tool_tokens", Kind::kUnread},
                                             {"system_tokens", Kind::kUnread},
                                             {"tool_use_count", Kind::kUnread},
                                             {"total_tokens", Kind::kUnread}}};
+static_assert(std::string_view(kCallKeys[kStop].name) == "stop");
+static_assert(std::string_view(kCallKeys[kAnswerTime].name) == "api_time");
+static_assert(std::string_view(kCallKeys[kDuration].name) == "duration_ms");
 constexpr std::array<CallKey, 4> kKeysOfACall = {kTime, kPrompt, kOutput, kHashIds};
 constexpr std::array<CallKey, 3> kKeysOfAnAgent = {kTime, kAgentId, kRequests};
 
@@ -59,6 +81,10 @@ std::string wanted(Kind kind) {
       return "text";
     case Kind::kNumber:
       return "a number";
+    case Kind::kTextOrNull:
+      return "text or null";
+    case Kind::kNumberOrNull:
+      return "a number or null";
     case Kind::kCalls:
       return "a list of objects";
     case Kind::kHashes:
@@ -77,11 +103,13 @@ class SessionHandler {
 
   std::string problem;  // empty: none
 
-  bool null() { return scalar("null"); }
+  bool null() {
+    return expects(Kind::kTextOrNull) || expects(Kind::kNumberOrNull) || scalar("null");
+  }
   bool boolean(bool) { return scalar("true or false"); }
   bool binary(std::vector<std::uint8_t>&) { return scalar("binary data"); }
   bool string(std::string& text) {
-    if (expects(Kind::kText)) {
+    if (expects(Kind::kText) || expects(Kind::kTextOrNull)) {
       *target() = std::move(text);
       return true;
     }
@@ -145,7 +173,9 @@ class SessionHandler {
     return unread || expects(Kind::kUnread) || unexpected_value(found);
   }
   bool number(std::string written) {
-    if (!expects(Kind::kNumber)) return scalar("'" + written + "'");
+    if (!expects(Kind::kNumber) && !expects(Kind::kNumberOrNull)) {
+      return scalar("'" + written + "'");
+    }
     *target() = std::move(written);
     return true;
   }
@@ -171,6 +201,12 @@ std::string* SessionHandler::target() {
       return &call().prompt;
     case kOutput:
       return &call().output;
+    case kStop:
+      return &call().stop;
+    case kAnswerTime:
+      return &call().answer_time;
+    case kDuration:
+      return &call().duration;
     default:
       return &call().agent_id;
   }

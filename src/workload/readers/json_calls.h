@@ -21,6 +21,9 @@ struct JsonCall {
   std::string prompt;
   std::string output;
   std::string agent_id;
+  std::string answer_time;  // seconds; empty, like the two below: the line doesn't say
+  std::string stop;
+  std::string duration;  // of an agent, milliseconds
   std::size_t hashes_begin = 0;
   std::size_t hashes_end = 0;
 };

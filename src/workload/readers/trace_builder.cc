@@ -52,9 +52,10 @@ Result<void> TraceBuilder::add(const TraceRow& row, Cell arrival, Cell output,
   ++trace_.rows_in_file;
   if (row.output_tokens == 0) {
     if (!options_.skip_failed) {
-      return refuse(output,
-                    "expected at least 1 token (a failed call; trace.skip_failed: true "
-                    "leaves such rows out and counts them)");
+      return refuse(
+          output, "expected at least 1 token (a failed call; " +
+                      std::string(options_.by_flags ? "--skip-failed" : "trace.skip_failed: true") +
+                      " leaves such rows out and counts them)");
     }
     ++trace_.rows_failed;
     return {};
@@ -94,7 +95,8 @@ Result<void> TraceBuilder::check_order(const TraceRow& row, Cell arrival, const 
               std::string(arrival.name) + ": " + quoted_for_error(arrival.text) + ": " +
                   seconds_text(above - row.arrival_ns) + " before the row above it" +
                   (columns_.several_series ? " of the same agent" : "") +
-                  ": expected rows in order of arrival (trace.sort: true puts them in order)",
+                  ": expected rows in order of arrival (" +
+                  (options_.by_flags ? "--sort" : "trace.sort: true") + " puts them in order)",
               place_of(lines));
 }
 

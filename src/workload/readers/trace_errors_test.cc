@@ -59,6 +59,9 @@ TEST_F(TraceErrors, ZeroOutputTokensAreAFailedCallThatNobodyAskedToSkip) {
   EXPECT_EQ(row_error("1,2,0"),
             "t.csv:3: output_tokens: '0': expected at least 1 token (a failed call; "
             "trace.skip_failed: true leaves such rows out and counts them)");
+  EXPECT_EQ(row_error("1,2,0", {.by_flags = true}),
+            "t.csv:3: output_tokens: '0': expected at least 1 token (a failed call; "
+            "--skip-failed leaves such rows out and counts them)");
   EXPECT_EQ(row_error("1,2,0", {.skip_failed = true}), "no error");
   EXPECT_EQ(error_of("arrival_time,prompt_tokens,output_tokens\n1,2,0\n", {.skip_failed = true}),
             "t.csv: no rows, all 1 are failed calls: expected at least one");
@@ -68,6 +71,9 @@ TEST_F(TraceErrors, RowsOutOfOrderNameTheLine) {
   EXPECT_EQ(row_error("0.5,2,3"),
             "t.csv:3: arrival_time: '0.5': 0.500000000 s before the row above it: expected rows in "
             "order of arrival (trace.sort: true puts them in order)");
+  EXPECT_EQ(row_error("0.5,2,3", {.by_flags = true}),
+            "t.csv:3: arrival_time: '0.5': 0.500000000 s before the row above it: expected rows in "
+            "order of arrival (--sort puts them in order)");
   EXPECT_EQ(row_error("0.5,2,3", {.sort = true}), "no error");
 }
 
@@ -103,6 +109,18 @@ TEST_F(TraceErrors, OptionalColumnsAreStrictToo) {
             "t.csv:2: tenant: '?': expected at most 256 bytes of UTF-8 text");
   EXPECT_EQ(error("session", "\x1b[31m"),
             "t.csv:2: session: '?[31m': expected at most 256 bytes of UTF-8 text");
+}
+
+TEST_F(TraceErrors, SessionsWithoutTimesAreForAnotherReader) {
+  EXPECT_EQ(error_of("{\"session_id\": \"a\", \"round_index\": 0}\n"),
+            "t.csv:1: agent sessions (tracelab_jsonl), no trace of single requests: expected "
+            "workload.sessions.trace, and the command agents");
+  EXPECT_EQ(error_of("{\"session_id\": \"a\", \"sub_requests\": []}\n", {.by_flags = true}),
+            "t.csv:1: agent sessions (session_calls_jsonl), no trace of single requests: expected "
+            "`inferscale trace sessions`, which shows what they hold");
+  // A format that was named is believed.
+  EXPECT_TRUE(error_of("{\"round_index\": 0}\n", {.format = TraceFormat::kMooncake})
+                  .starts_with("t.csv:1: unknown key 'round_index': expected timestamp"));
 }
 
 TEST_F(TraceErrors, FilesThatAreNoTraces) {

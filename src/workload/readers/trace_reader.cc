@@ -10,6 +10,7 @@
 #include "workload/readers/csv_rows.h"
 #include "workload/readers/format_readers.h"
 #include "workload/readers/session_clock.h"
+#include "workload/readers/session_trace_reader.h"
 #include "workload/readers/trace_builder.h"
 
 namespace inferscale {
@@ -78,6 +79,33 @@ std::string session_times_note(const SessionClock& clock) {
                             : "together, at instant 0 (trace.session_arrivals spreads them)");
 }
 
+// Sessions that have no times of their calls, so that only `workload.sessions` can replay them.
+std::optional<SessionTraceFormat> sessions_only(const std::string& first_line) {
+  const std::optional<SessionTraceFormat> format = session_trace_format_of(first_line);
+  const bool only = format == SessionTraceFormat::kSessionCallsJsonl ||
+                    format == SessionTraceFormat::kTraceLabJsonl;
+  return only ? format : std::nullopt;
+}
+
+Result<TraceFormat> find_format(const TraceOptions& options, const std::string& first_line,
+                                const LineReader& lines) {
+  if (options.format) return *options.format;
+  if (const auto sessions = sessions_only(first_line)) {
+    return fail(ErrorCode::kInvalidInput,
+                "agent sessions (" + std::string(session_trace_format_name(*sessions)) +
+                    "), no trace of single requests: expected " +
+                    (options.by_flags ? "`inferscale trace sessions`, which shows what they hold"
+                                      : "workload.sessions.trace, and the command agents"),
+                place_of(lines));
+  }
+  const std::optional<TraceFormat> format = format_of(first_line);
+  if (format) return *format;
+  return fail(ErrorCode::kInvalidInput,
+              "unknown kind of trace: the first line is " + quoted_for_error(first_line) + ": " +
+                  std::string(kKnownFirstLines),
+              place_of(lines));
+}
+
 std::unexpected<Error> refuse_scale(const TraceOptions& options, const std::string& expected,
                                     const std::string& path) {
   return fail(ErrorCode::kInvalidConfig,
@@ -98,13 +126,8 @@ Result<Trace> read_trace(const TraceOptions& options, const std::string& base_fo
   if (!*any) {
     return fail(ErrorCode::kInvalidInput, "empty file: " + std::string(kKnownFirstLines), path);
   }
-  const std::optional<TraceFormat> format = options.format ? options.format : format_of(first_line);
-  if (!format) {
-    return fail(ErrorCode::kInvalidInput,
-                "unknown kind of trace: the first line is " + quoted_for_error(first_line) + ": " +
-                    std::string(kKnownFirstLines),
-                place_of(*lines));
-  }
+  const Result<TraceFormat> format = find_format(options, first_line, *lines);
+  if (!format) return std::unexpected(format.error());
   if (options.session_arrivals && !has_session_times(*format)) {
     return fail(ErrorCode::kInvalidConfig,
                 "trace.session_arrivals: expected no such key with format " +
