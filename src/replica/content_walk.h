@@ -14,16 +14,23 @@
 
 #include "base/check.h"
 #include "core/request.h"
+#include "replica/kv_layout.h"
 #include "replica/piece_index.h"
 
 namespace inferscale {
 
 class ContentWalk {
  public:
-  ContentWalk(const Request& request, std::int64_t block_tokens)
+  ContentWalk(const Request& request, BlockTokens block_tokens)
+      : ContentWalk(request, block_tokens, 0, 0) {}
+  // From piece `at` on, before which there are `start` tokens.
+  ContentWalk(const Request& request, BlockTokens block_tokens, std::uint32_t at, TokenCount start)
       : request_(request),
         block_tokens_(block_tokens),
-        shared_(request.content_pieces + (request.output_is_content ? 1 : 0)) {
+        shared_(request.content_pieces + (request.output_is_content ? 1 : 0)),
+        at_(at),
+        start_(start),
+        first_(block_tokens.full_blocks(start)) {
     enter();
   }
 
@@ -51,18 +58,6 @@ class ContentWalk {
     ++at_;
     enter();
   }
-  // REQUIRES: this is not the first piece.
-  void back() {
-    --at_;
-    end_ = start_;
-    start_ -= request_.content[at_].tokens;
-    after_ = first_;
-    first_ = start_ / block_tokens_;
-  }
-  // REQUIRES: `piece` is here or ahead.
-  void go_to(std::uint32_t piece) {
-    while (at_ < piece) next();
-  }
 
  private:
   static constexpr std::uint32_t kEndless = UINT32_MAX;
@@ -76,16 +71,16 @@ class ContentWalk {
           << request_.prompt_tokens << " prompt tokens";
       end_ = start_ + request_.content[at_].tokens;
     }
-    after_ = end_ / block_tokens_;
+    after_ = block_tokens_.full_blocks(end_);
   }
 
   const Request& request_;
-  std::int64_t block_tokens_;
+  BlockTokens block_tokens_;
   std::uint32_t shared_;  // pieces before the own one
-  std::uint32_t at_ = 0;
-  TokenCount start_ = 0;  // tokens before this piece
-  TokenCount end_ = 0;    // and up to its end
-  std::int64_t first_ = 0;
+  std::uint32_t at_;
+  TokenCount start_;    // tokens before this piece
+  TokenCount end_ = 0;  // and up to its end
+  std::int64_t first_;
   std::int64_t after_ = 0;
 };
 

@@ -121,6 +121,8 @@ EngineOptions read_engine_options(ConfigReader& deployment) {
                      .unit = "requests",
                      .doc = "most waiting requests, more are refused; null: unlimited"});
   options.speculative = read_speculative(engine);
+  options.service = read_service_mode(engine);
+  options.retention = read_kv_retention(engine);
   engine.finish();
   check_budget(engine, options);
   if (options.kv_cache_tokens && *options.kv_cache_tokens < options.kv_block_tokens) {

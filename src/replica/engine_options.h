@@ -9,6 +9,7 @@
 #include "base/config_reader.h"
 #include "core/request.h"
 #include "replica/batch_scheduler.h"
+#include "replica/kv_retention_options.h"
 #include "replica/latency/speculative.h"
 
 namespace inferscale {
@@ -27,6 +28,8 @@ struct EngineOptions {
   std::optional<TokenCount> kv_cache_tokens;  // derived from memory when not set
   std::optional<TokenCount> max_model_len;    // the model's own when not set
   std::optional<std::int64_t> max_queued;     // unlimited when not set
+  ServiceMode service = ServiceMode::kBatched;
+  std::optional<KvRetentionOptions> retention;  // not set: not written
 };
 
 EngineOptions read_engine_options(ConfigReader& deployment);

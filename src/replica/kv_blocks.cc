@@ -100,10 +100,12 @@ std::int64_t KvBlocks::steps_that_fit(std::int64_t limit) const {
   return steps < limit ? steps : limit;
 }
 
-double KvBlocks::advance(const DecodeSegment& segment, std::int64_t steps) {
+// `inline`, here and below: on the way of every jump.
+inline double KvBlocks::held_over(const DecodeSegment& segment, std::int64_t steps,
+                                  BlockCount& needed) const {
   const double end = segment.offset_ns(steps);
   double integral = static_cast<double>(held_) * end;
-  BlockCount needed = 0;
+  needed = 0;
   if (growing_ > 0 && steps <= layout_.block_tokens) {
     for_each_step(steps, [&](std::int64_t ahead, BlockCount members) {
       needed += members;
@@ -123,9 +125,36 @@ double KvBlocks::advance(const DecodeSegment& segment, std::int64_t steps) {
       return true;
     });
   }
-  take(needed);
+  return integral;
+}
+
+inline void KvBlocks::turn(std::int64_t steps) {
   const std::int64_t part = steps - whole_tokens(layout_, steps);
   phase_ = phase_ >= part ? phase_ - part : phase_ - part + layout_.block_tokens;
+}
+
+double KvBlocks::advance(const DecodeSegment& segment, std::int64_t steps) {
+  BlockCount needed = 0;
+  const double integral = held_over(segment, steps, needed);
+  take(needed);
+  turn(steps);
+  return integral;
+}
+
+double KvBlocks::advance_in_order(const DecodeSegment& segment, std::int64_t from,
+                                  std::int64_t steps, const Before& before_take) {
+  BlockCount needed = 0;
+  const double integral = held_over(segment.after(from), steps, needed);
+  std::int64_t place = phase_;
+  for (std::int64_t ahead = 0; needed > 0; ++ahead) {
+    const BlockCount members = by_class_[static_cast<std::size_t>(place)];
+    place = place > 0 ? place - 1 : layout_.block_tokens - 1;
+    if (members == 0) continue;
+    before_take(segment.time_after(from + ahead));
+    take(members);
+    needed -= members;
+  }
+  turn(steps);
   return integral;
 }
 

@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -81,10 +82,18 @@ class KvBlocks {
   BlockCount needed_next() const { return by_class_[static_cast<std::size_t>(phase_)]; }
   // The most steps, up to `limit`, for which there are enough free blocks.
   std::int64_t steps_that_fit(std::int64_t limit) const;
+  // The cache, for what becomes of idle blocks; null without one.
+  PrefixCache* cache() { return cache_ ? &*cache_ : nullptr; }
   // The first `steps` steps of `segment` are taken: takes what they need and lets every growing
   // sequence grow by as much. Returns the integral over their time of the blocks held, in
   // block-nanoseconds: a block counts from the start of the step that needed it.
   double advance(const DecodeSegment& segment, std::int64_t steps);
+  // The same for the steps from + 1 to from + steps of `segment`, where it matters when a block is
+  // taken: before_take(instant) is called before blocks are taken at it. Its cost grows with the
+  // steps.
+  using Before = std::function<void(Instant)>;
+  double advance_in_order(const DecodeSegment& segment, std::int64_t from, std::int64_t steps,
+                          const Before& before_take);
 
  private:
   // Calls visit(ahead, members) for each of the next steps, ahead = 0 to steps - 1, with the number
@@ -110,6 +119,9 @@ class KvBlocks {
     const std::int64_t windows = tokens < window_limit() ? layout_.window_groups : 0;
     return static_cast<std::int32_t>(layout_.full_groups + windows);
   }
+  // The integral of held blocks over so many steps, and how many they need.
+  double held_over(const DecodeSegment& segment, std::int64_t steps, BlockCount& needed) const;
+  void turn(std::int64_t steps);
   void add_to_class(TokenCount tokens, std::int32_t blocks);
   void count_cache() { held_ = total_ - cache_->free(); }
 

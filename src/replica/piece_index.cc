@@ -37,7 +37,7 @@ std::uint32_t PieceIndex::add(const PieceName& name) {
     unused_.pop_back();
     names_[number] = name;
   }
-  if (2 * size() > places_.size()) {
+  if (4 * size() > places_.size()) {
     std::vector<Place> before(2 * places_.size());
     std::swap(before, places_);
     for (const Place& place : before) {

@@ -1,10 +1,11 @@
-// Which cached pieces of content there are: from a piece's name to its number.
+// Which strands of cached content there are (prefix_cache.h): from the name of a strand's first
+// piece to its number.
 //
 // A name is the key together with the tokens that the piece spans. By contract a key alone says
 // enough; traces that break it (one hash at two positions) then share less than they claim, and
 // nothing worse. A hash table with linear probing that is asked, filled and emptied, but never
 // walked through: its order reaches nobody. Cost: constant on average; 8 bytes a place, at most
-// half of the places filled, and 16 bytes a name.
+// a quarter of the places filled, and 16 bytes a name.
 
 #pragma once
 
@@ -36,6 +37,8 @@ class PieceIndex {
   // REQUIRES: there is a piece of this number.
   void remove(std::uint32_t number);
 
+  // REQUIRES: there is a piece of this number.
+  const PieceName& name(std::uint32_t number) const { return names_[number]; }
   std::size_t size() const { return names_.size() - unused_.size(); }
 
  private:

@@ -49,21 +49,27 @@ void PrefixCache::give_back(BlockCount blocks) {
 
 PrefixCache::Match PrefixCache::match(const Request& request, TokenCount limit) const {
   Match match;
-  const std::int64_t most = limit / block_tokens_;
+  if (index_.size() == 0) return match;
+  const std::int64_t most = block_tokens_.full_blocks(limit);
   std::int64_t blocks = 0;
   std::int64_t unreferenced = 0;
+  Spot spot;
   for (ContentWalk walk(request, block_tokens_); !walk.at_end(); walk.next()) {
-    const PieceBlocks wanted = walk.within(most);
+    const std::int64_t wanted = walk.within(most);
     // A piece within one block owns none: the next one says whether the block is readable.
     if (wanted == 0 && walk.owned() > 0) break;
     if (wanted == 0) continue;
-    const std::uint32_t number = index_.find(walk.name());
-    if (number == PieceIndex::kAbsent) break;
-    const Piece& piece = pieces_[number];
-    const PieceBlocks readable = std::min(wanted, piece.resident);
+    if (!enter(walk, spot)) break;
+    const Strand& strand = strands_[spot.strand];
+    const std::int64_t before = walk.first() - spot.first;
+    const std::int64_t readable = std::min(wanted, strand.resident - before);
+    if (readable <= 0) break;
     blocks += readable;
-    unreferenced += readable - std::min(readable, piece.longest.length);
+    unreferenced +=
+        readable - std::clamp<std::int64_t>(strand.longest.length - before, 0, readable);
     match.pieces = walk.at() + 1;
+    match.strand = spot.strand;
+    match.at = spot.at;
     if (readable < walk.owned()) break;
   }
   match.tokens = blocks * block_tokens_;
@@ -74,16 +80,13 @@ PrefixCache::Match PrefixCache::match(const Request& request, TokenCount limit) 
 
 void PrefixCache::acquire(const Request& request, const Match& match, Hold& hold) {
   CHECK(hold.blocks == 0) << "a sequence that holds " << hold.blocks << " blocks acquires more";
-  const std::int64_t blocks = match.blocks / blocks_each_;
+  if (match.pieces == 0) return;
   const BlockCount free_before = free_;
-  for (ContentWalk walk(request, block_tokens_); walk.at() < match.pieces; walk.next()) {
-    const PieceBlocks length = walk.within(blocks);
-    if (length > 0) reference(held_piece(walk.name()), length);
-  }
+  hold = {.pieces = match.pieces, .strand = match.strand, .at = match.at, .blocks = match.blocks};
+  for (const Stretch& stretch : stretches(request, hold)) reference(stretch.strand, stretch.length);
   CHECK(free_before - free_ == match.from_free)
       << "a match of before: " << match.from_free << " of its blocks were free, now "
       << free_before - free_;
-  hold = {.pieces = match.pieces, .blocks = match.blocks};
 }
 
 BlockCount PrefixCache::computed(const Request& request, TokenCount tokens, Hold& hold) {
@@ -92,47 +95,59 @@ BlockCount PrefixCache::computed(const Request& request, TokenCount tokens, Hold
 
 BlockCount PrefixCache::publish(const Request& request, TokenCount tokens, Reader reader,
                                 Hold& hold) {
-  const std::int64_t target = tokens / block_tokens_;
+  const std::int64_t target = block_tokens_.full_blocks(tokens);
   const std::int64_t held = hold.blocks / blocks_each_;
-  if (target <= held) return 0;
+  const bool shares = request.content_pieces > 0 || request.output_is_content;
+  if (target <= held || !(shares || reader == Reader::kItself)) return 0;
   BlockCount duplicates = 0;
-  ContentWalk walk(request, block_tokens_);
-  // Pieces before the last held one are held in full.
-  walk.go_to(std::max(hold.pieces, 1U) - 1);
-  for (; !walk.at_end() && walk.first() < target; walk.next()) {
+  // Those before the last held one are held in full.
+  const std::uint32_t from = hold.pieces > 0 ? hold.pieces - 1 : 0;
+  const TokenCount start = hold.pieces > 0 ? name_at(hold.strand, hold.at).start : 0;
+  Spot spot = hold.pieces > 0 ? last_spot(hold) : Spot{};
+  std::int64_t end = 0;
+  std::uint32_t pieces = 0;
+  for (ContentWalk walk(request, block_tokens_, from, start);
+       !walk.at_end() && walk.first() < target; walk.next()) {
     if (walk.at_own() && reader == Reader::kEveryone) break;
-    const PieceBlocks before = walk.within(held);
-    const PieceBlocks after = walk.within(target);
-    if (after <= before) continue;
-    const std::uint32_t number = piece_for(walk.name());
-    Piece& piece = pieces_[number];
-    const PieceBlocks published = after - std::min(after, piece.resident);
-    piece.resident += published;
-    private_ -= published * blocks_each_;
-    referenced_ += published * blocks_each_;
-    duplicates += (after - before - published) * blocks_each_;
-    reference(number, after);
-    if (before > 0) let_go(number, before);
-    hold.blocks += (after - before) * blocks_each_;
-    hold.pieces = walk.at() + 1;
+    const StrandBlocks within = walk.within(target);
+    if (within == 0) continue;
+    const std::uint32_t strand = spot.strand;
+    const std::int64_t first = spot.first;
+    if (walk.at() >= hold.pieces) enter_or_add(walk, spot);
+    if (spot.strand != strand) duplicates += publish_on(strand, first, held, end);
+    end = walk.first() + within;
+    pieces = walk.at() + 1;
   }
+  duplicates += publish_on(spot.strand, spot.first, held, end);
   CHECK(private_ >= 0) << "more blocks became readable than were private";
+  if (end > held) {
+    hold = {.pieces = pieces, .strand = spot.strand, .at = spot.at, .blocks = end * blocks_each_};
+  }
   give_back(duplicates);
   return duplicates;
 }
 
+BlockCount PrefixCache::publish_on(std::uint32_t number, std::int64_t first, std::int64_t held,
+                                   std::int64_t end) {
+  if (end <= held) return 0;
+  const auto before = static_cast<StrandBlocks>(std::max<std::int64_t>(held - first, 0));
+  const auto after = static_cast<StrandBlocks>(end - first);
+  Strand& strand = strands_[number];
+  const StrandBlocks published = after - std::min(after, strand.resident);
+  strand.resident += published;
+  private_ -= published * blocks_each_;
+  referenced_ += published * blocks_each_;
+  reference(number, after);
+  if (before > 0) let_go(number, before);
+  return (after - before - published) * blocks_each_;
+}
+
 void PrefixCache::release(const Request& request, Hold& hold, BlockCount private_blocks) {
   give_back(private_blocks);
-  if (hold.pieces > 0) {
-    const std::int64_t held = hold.blocks / blocks_each_;
-    ContentWalk walk(request, block_tokens_);
-    walk.go_to(hold.pieces - 1);
-    for (;; walk.back()) {
-      const PieceBlocks length = walk.within(held);
-      if (length > 0) let_go(held_piece(walk.name()), length);
-      if (walk.at() == 0) break;
-    }
-  }
+  ++release_;
+  if (hold.pieces == 0) return;
+  const std::vector<Stretch>& held = stretches(request, hold);
+  for (std::size_t i = held.size(); i > 0; --i) let_go(held[i - 1].strand, held[i - 1].length);
   hold = {};
 }
 
@@ -144,46 +159,32 @@ void PrefixCache::preempt(const Request& request, TokenCount tokens, Hold& hold,
   release(request, hold, private_blocks - (hold.blocks - held));
 }
 
-// ---- Pieces and who references them.
+// ---- Who references what.
 
-std::uint32_t PrefixCache::held_piece(const PieceName& name) const {
-  const std::uint32_t number = index_.find(name);
-  CHECK(number != PieceIndex::kAbsent) << "no piece of key " << name.key << " is resident";
-  return number;
-}
-
-std::uint32_t PrefixCache::piece_for(const PieceName& name) {
-  std::uint32_t number = index_.find(name);
-  if (number != PieceIndex::kAbsent) return number;
-  number = index_.add(name);
-  if (number == pieces_.size()) pieces_.emplace_back();
-  return number;
-}
-
-void PrefixCache::reference(std::uint32_t number, PieceBlocks length) {
-  Piece& piece = pieces_[number];
-  CHECK(length <= piece.resident) << length << " blocks of a piece of which " << piece.resident
-                                  << " are resident";
+void PrefixCache::reference(std::uint32_t number, StrandBlocks length) {
+  Strand& strand = strands_[number];
+  CHECK(length <= strand.resident)
+      << length << " blocks of a strand of which " << strand.resident << " are resident";
   std::int64_t unreferenced = 0;
-  while (piece.lowest != kNone && runs_[piece.lowest].begin < length) {
-    Run& run = runs_[piece.lowest];
+  while (strand.lowest != kNone && runs_[strand.lowest].begin < length) {
+    Run& run = runs_[strand.lowest];
     const std::int64_t end = std::min<std::int64_t>(run.end, length);
     unreferenced += end - run.begin;
-    run.begin = static_cast<PieceBlocks>(end);
-    if (run.begin == run.end) drop_run(piece.lowest);
+    run.begin = static_cast<StrandBlocks>(end);
+    if (run.begin == run.end) drop_run(strand.lowest);
   }
   const BlockCount blocks = unreferenced * blocks_each_;
   free_ -= blocks;
   cached_ -= blocks;
   referenced_ += blocks;
-  add_level(piece, length);
+  add_level(strand, length);
 }
 
-void PrefixCache::let_go(std::uint32_t number, PieceBlocks length) {
-  Piece& piece = pieces_[number];
-  const PieceBlocks before = piece.longest.length;
-  drop_level(piece, length);
-  const PieceBlocks after = piece.longest.length;
+void PrefixCache::let_go(std::uint32_t number, StrandBlocks length) {
+  Strand& strand = strands_[number];
+  const StrandBlocks before = strand.longest.length;
+  drop_level(strand, length);
+  const StrandBlocks after = strand.longest.length;
   if (after == before) return;
   const BlockCount blocks = (before - after) * blocks_each_;
   free_ += blocks;
@@ -192,11 +193,10 @@ void PrefixCache::let_go(std::uint32_t number, PieceBlocks length) {
   append_content(number, after, before);
 }
 
-void PrefixCache::add_level(Piece& piece, PieceBlocks length) {
-  Level& longest = piece.longest;
+void PrefixCache::add_level(Strand& strand, StrandBlocks length) {
+  Level& longest = strand.longest;
   if (length > longest.length) {
-    const std::uint32_t shorter =
-        longest.sequences == 0 ? kNone : put(longest, levels_, unused_levels_);
+    const std::uint32_t shorter = longest.sequences == 0 ? kNone : put_level(longest);
     longest = {.length = length, .sequences = 1, .shorter = shorter};
     return;
   }
@@ -209,13 +209,12 @@ void PrefixCache::add_level(Piece& piece, PieceBlocks length) {
     ++levels_[at].sequences;
     return;
   }
-  const std::uint32_t index =
-      put(Level{.length = length, .sequences = 1, .shorter = at}, levels_, unused_levels_);
+  const std::uint32_t index = put_level({.length = length, .sequences = 1, .shorter = at});
   (longer == kNone ? longest : levels_[longer]).shorter = index;
 }
 
-void PrefixCache::drop_level(Piece& piece, PieceBlocks length) {
-  Level& longest = piece.longest;
+void PrefixCache::drop_level(Strand& strand, StrandBlocks length) {
+  Level& longest = strand.longest;
   if (length == longest.length) {
     if (--longest.sequences > 0) return;
     const std::uint32_t shorter = longest.shorter;
@@ -225,13 +224,13 @@ void PrefixCache::drop_level(Piece& piece, PieceBlocks length) {
   }
   const auto [longer, at] = find_level(longest, length);
   CHECK(at != kNone && levels_[at].length == length)
-      << "no sequence references exactly " << length << " blocks of the piece";
+      << "no sequence references exactly " << length << " blocks of the strand";
   if (--levels_[at].sequences > 0) return;
   (longer == kNone ? longest : levels_[longer]).shorter = levels_[at].shorter;
   unused_levels_.push_back(at);
 }
 
-PrefixCache::LevelPlace PrefixCache::find_level(const Level& longest, PieceBlocks length) const {
+PrefixCache::LevelPlace PrefixCache::find_level(const Level& longest, StrandBlocks length) const {
   LevelPlace place{.longer = kNone, .at = longest.shorter};
   while (place.at != kNone && levels_[place.at].length > length) {
     place = {.longer = place.at, .at = levels_[place.at].shorter};
@@ -239,30 +238,43 @@ PrefixCache::LevelPlace PrefixCache::find_level(const Level& longest, PieceBlock
   return place;
 }
 
+std::uint32_t PrefixCache::put_level(const Level& level) {
+  return put(level, levels_, unused_levels_);
+}
+
 // ---- The free list.
+
+std::uint32_t PrefixCache::put_run(const Run& run) {
+  return put(run, runs_, unused_runs_);
+}
 
 void PrefixCache::append_blank(BlockCount blocks) {
   if (blocks == 0) return;
   free_ += blocks;
-  if (tail_ != kNone && runs_[tail_].piece == kNone) {
+  if (usage_ != nullptr) {
+    put_first(blocks);
+    return;
+  }
+  if (tail_ != kNone && runs_[tail_].strand == kNone) {
     runs_[tail_].end += blocks;
     return;
   }
-  link(put(Run{.end = blocks}, runs_, unused_runs_), tail_, kNone);
+  link(put_run({.end = blocks}), tail_, kNone);
 }
 
-void PrefixCache::append_content(std::uint32_t number, PieceBlocks begin, PieceBlocks end) {
-  Piece& piece = pieces_[number];
-  if (tail_ != kNone && tail_ == piece.lowest) {
+void PrefixCache::append_content(std::uint32_t number, StrandBlocks begin, StrandBlocks end) {
+  Strand& strand = strands_[number];
+  if (tail_ != kNone && tail_ == strand.lowest && may_grow(tail_)) {
     runs_[tail_].begin = begin;
     return;
   }
-  const std::uint32_t higher = piece.lowest;
+  const std::uint32_t higher = strand.lowest;
   const std::uint32_t index =
-      put(Run{.end = end, .begin = begin, .piece = number, .higher = higher}, runs_, unused_runs_);
-  (higher == kNone ? piece.highest : runs_[higher].lower) = index;
-  piece.lowest = index;
+      put_run({.end = end, .begin = begin, .strand = number, .higher = higher});
+  (higher == kNone ? strand.highest : runs_[higher].lower) = index;
+  strand.lowest = index;
   link(index, tail_, kNone);
+  if (usage_ != nullptr) stamp(index);
 }
 
 void PrefixCache::link(std::uint32_t index, std::uint32_t before, std::uint32_t after) {
@@ -276,17 +288,17 @@ void PrefixCache::drop_run(std::uint32_t index) {
   const Run& run = runs_[index];
   (run.before == kNone ? head_ : runs_[run.before].after) = run.after;
   (run.after == kNone ? tail_ : runs_[run.after].before) = run.before;
-  if (run.piece != kNone) {
-    Piece& piece = pieces_[run.piece];
-    (run.lower == kNone ? piece.lowest : runs_[run.lower].higher) = run.higher;
-    (run.higher == kNone ? piece.highest : runs_[run.higher].lower) = run.lower;
+  if (run.strand != kNone) {
+    Strand& strand = strands_[run.strand];
+    (run.lower == kNone ? strand.lowest : runs_[run.lower].higher) = run.higher;
+    (run.higher == kNone ? strand.highest : runs_[run.higher].lower) = run.lower;
   }
   unused_runs_.push_back(index);
 }
 
 BlockCount PrefixCache::take_from_head(BlockCount blocks) {
   Run& run = runs_[head_];
-  if (run.piece == kNone) {
+  if (run.strand == kNone) {
     const BlockCount taken = std::min(blocks, run.end);
     run.end -= taken;
     if (run.end == 0) drop_run(head_);
@@ -298,82 +310,17 @@ BlockCount PrefixCache::take_from_head(BlockCount blocks) {
       std::min(run.end - run.begin, (blocks + blocks_each_ - 1) / blocks_each_);
   const BlockCount taken = std::min(blocks, evicted * blocks_each_);
   const BlockCount blank = evicted * blocks_each_ - taken;
+  if (usage_ != nullptr) count_eviction(head_, evicted);
   cached_ -= evicted * blocks_each_;
-  const std::uint32_t number = run.piece;
-  Piece& piece = pieces_[number];
-  CHECK(run.end == piece.resident) << "evicted from the middle of a piece";
-  piece.resident -= static_cast<PieceBlocks>(evicted);
+  const std::uint32_t number = run.strand;
+  Strand& strand = strands_[number];
+  CHECK(run.end == strand.resident) << "evicted from the middle of a strand";
+  strand.resident -= static_cast<StrandBlocks>(evicted);
   run.end -= evicted;
   if (run.begin == run.end) drop_run(head_);
-  if (piece.resident == 0) index_.remove(number);
-  if (blank > 0) link(put(Run{.end = blank}, runs_, unused_runs_), kNone, head_);
+  forget_if_empty(number);
+  if (blank > 0) link(put_run({.end = blank}), kNone, head_);
   return taken;
-}
-
-// ---- Invariants.
-
-const char* PrefixCache::broken_invariant() const {
-  if (free_ < 0 || cached_ < 0 || private_ < 0 || referenced_ < 0) return "a count is negative";
-  if (free_ + private_ + referenced_ != total_) {
-    return "free, private and referenced blocks are not all there are";
-  }
-  if (cached_ > free_) return "more unreferenced blocks are readable than there are";
-  return nullptr;
-}
-
-const char* PrefixCache::broken_structure() const {
-  if (const char* broken = broken_invariant()) return broken;
-  BlockCount listed = 0;
-  BlockCount listed_content = 0;
-  std::uint32_t before = kNone;
-  for (std::uint32_t at = head_; at != kNone; before = at, at = runs_[at].after) {
-    const Run& run = runs_[at];
-    if (run.before != before) return "the free list's links disagree";
-    if (run.end <= run.begin) return "an empty run is in the free list";
-    if (run.piece == kNone) {
-      listed += run.end;
-      continue;
-    }
-    const Piece& piece = pieces_[run.piece];
-    const std::int64_t begin = run.lower == kNone ? piece.longest.length : runs_[run.lower].end;
-    const std::int64_t end = run.higher == kNone ? piece.resident : runs_[run.higher].begin;
-    if (run.begin != begin || run.end != end) return "a piece's runs have gaps";
-    if ((run.lower == kNone ? piece.lowest : runs_[run.lower].higher) != at ||
-        (run.higher == kNone ? piece.highest : runs_[run.higher].lower) != at) {
-      return "a piece's links disagree";
-    }
-    listed_content += (run.end - run.begin) * blocks_each_;
-  }
-  if (before != tail_) return "the free list ends before its tail";
-  if (listed + listed_content != free_) return "the free list is not as long as counted";
-  if (listed_content != cached_) return "the readable part of the free list is not as counted";
-  return broken_piece();
-}
-
-const char* PrefixCache::broken_piece() const {
-  BlockCount referenced_blocks = 0;
-  std::size_t resident_pieces = 0;
-  std::size_t levels = 0;
-  for (const Piece& piece : pieces_) {
-    if (piece.resident > 0) ++resident_pieces;
-    if (piece.longest.length > piece.resident) return "a referenced block is not resident";
-    if ((piece.lowest == kNone) != (piece.longest.length == piece.resident)) {
-      return "unreferenced blocks of a piece are not in the free list";
-    }
-    referenced_blocks += piece.longest.length * blocks_each_;
-    if ((piece.longest.length == 0) != (piece.longest.sequences == 0)) return "a level of nobody";
-    PieceBlocks longer = piece.longest.length;
-    for (std::uint32_t at = piece.longest.shorter; at != kNone; at = levels_[at].shorter) {
-      ++levels;
-      if (levels_[at].length >= longer) return "a piece's levels are out of order";
-      if (levels_[at].length == 0 || levels_[at].sequences == 0) return "a level of nobody";
-      longer = levels_[at].length;
-    }
-  }
-  if (referenced_blocks != referenced_) return "the referenced blocks are not as many as counted";
-  if (resident_pieces != index_.size()) return "a piece without blocks can be found";
-  if (levels + unused_levels_.size() != levels_.size()) return "a level is lost";
-  return nullptr;
 }
 
 }  // namespace inferscale

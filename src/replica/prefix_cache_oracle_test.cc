@@ -1,5 +1,5 @@
 // The block cache against a list of single blocks and the very tokens that each holds: random
-// sequences are admitted, computed in chunks and let go of, in both at once.
+// sequences are admitted, computed in chunks, let go of and dropped, in both at once.
 
 #include "replica/prefix_cache.h"
 
@@ -98,6 +98,24 @@ class SingleBlocks {
       table.held.push_back(up_to_here);
     }
     return duplicates;
+  }
+  // The content of the bundles that end behind token `from` and by `to`, where nobody reads it.
+  std::size_t drop(const Tokens& tokens, std::size_t from, std::size_t to) {
+    std::size_t blocks = 0;
+    for (std::size_t i = from / block_tokens_; (i + 1) * block_tokens_ <= to; ++i) {
+      const auto found = readable_.find(up_to(tokens, i));
+      if (found == readable_.end() || found->second.references > 0) continue;
+      readable_.erase(found);
+      blocks += blocks_each_;
+    }
+    return blocks;
+  }
+  // Whether anything that begins with these tokens is readable.
+  bool has_behind(const Tokens& tokens) const {
+    return std::any_of(readable_.begin(), readable_.end(), [&](const auto& entry) {
+      return entry.first.size() > tokens.size() &&
+             std::equal(tokens.begin(), tokens.end(), entry.first.begin());
+    });
   }
   void release(Table& table) {
     give_back(table, table.own.size());
@@ -206,6 +224,8 @@ struct Seen {
   std::int64_t hits_cut_short = 0;  // by a miss within a piece
   std::int64_t own_hits = 0;        // into a preempted sequence's own tokens
   std::int64_t duplicates = 0;
+  std::int64_t dropped = 0;
+  std::int64_t dropped_in_the_middle = 0;  // what is behind them stayed
 };
 
 // Random sequences that are admitted, computed in chunks, and let go of, in both caches at once.
@@ -223,8 +243,10 @@ class Comparison {
   }
 
   void step() {
-    const std::uint64_t kind = random_.below(10);
-    if (running_.empty() || kind < 3) {
+    const std::uint64_t kind = random_.below(11);
+    if (kind == 10) {
+      drop();
+    } else if (running_.empty() || kind < 3) {
       admit();
     } else if (kind < 8) {
       advance(random_.below(running_.size()));
@@ -309,6 +331,17 @@ class Comparison {
     seen_.duplicates += freed;
   }
 
+  void drop() {  // any text, from any of its pieces on
+    const Sequence text(next_id_, texts_, any_text(), 0, -1);
+    const auto from = static_cast<std::ptrdiff_t>(random_.below(text.pieces.size()));
+    const std::size_t start =
+        Texts::tokens({text.pieces.begin(), text.pieces.begin() + from}).size();
+    const auto dropped = cache_.drop(text.request, static_cast<std::uint32_t>(from));
+    ASSERT_EQ(dropped, static_cast<BlockCount>(blocks_.drop(text.all, start, text.all.size())));
+    if (dropped > 0) ++seen_.dropped;
+    if (dropped > 0 && blocks_.has_behind(text.all)) ++seen_.dropped_in_the_middle;
+  }
+
   void preempt(std::size_t index) {
     Sequence& sequence = running_[index];
     cache_.preempt(sequence.request, sequence.done, sequence.hold,
@@ -359,6 +392,8 @@ TEST(PrefixCacheOracle, IsAListOfSingleBlocks) {
   EXPECT_GT(seen.hits_cut_short, 500);
   EXPECT_GT(seen.own_hits, 200);
   EXPECT_GT(seen.duplicates, 500);
+  EXPECT_GT(seen.dropped, 400);
+  EXPECT_GT(seen.dropped_in_the_middle, 100);
 }
 
 }  // namespace

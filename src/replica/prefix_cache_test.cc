@@ -297,6 +297,45 @@ TEST(PrefixCache, NothingIsReadBehindAMissEvenWhereHashesLie) {
   EXPECT_EQ(cache.match(second.request, kNoLimit).tokens, 4);
 }
 
+TEST(PrefixCache, WhatIsDroppedInTheMiddleLeavesWhatIsBeforeAndBehind) {
+  PrefixCache cache(100, 4, 1);
+  Prompt prompt({{1, 8}, {2, 6}, {3, 6}, {4, 8}});  // 2, 1, 2, 2 blocks
+  PrefixCache::Hold hold;
+  cache.take(7);
+  cache.computed(prompt.request, 28, hold);
+  cache.release(prompt.request, hold, 0);
+  const Prompt shorter({{1, 8}, {2, 6}, {3, 6}});
+  EXPECT_EQ(cache.drop(shorter.request, 1), 3);
+  EXPECT_EQ(cache.cached(), 4);
+  EXPECT_EQ(cache.match(prompt.request, kNoLimit).tokens, 8);
+  EXPECT_EQ(cache.broken_structure(), nullptr);
+  // Computed again, its end is found.
+  cache.acquire(prompt.request, cache.match(prompt.request, kNoLimit), hold);
+  cache.take(3);
+  EXPECT_EQ(cache.computed(prompt.request, 20, hold), 0);
+  EXPECT_EQ(cache.match(prompt.request, kNoLimit).tokens, 28);
+  EXPECT_EQ(cache.broken_structure(), nullptr);
+}
+
+// Two pieces of one name, each behind another one: the second cannot be found by that name.
+TEST(PrefixCache, WhereHashesLieADropMayLeaveWhatItCannotTellApart) {
+  PrefixCache cache(100, 4, 1);
+  for (const std::uint64_t before : {1U, 2U}) {
+    const Prompt prompt({{before, 8}, {9, 8}});
+    PrefixCache::Hold hold;
+    cache.take(4);
+    cache.computed(prompt.request, 16, hold);
+    cache.release(prompt.request, hold, 0);
+  }
+  EXPECT_EQ(cache.cached(), 8);
+  const Prompt first({{1, 8}});
+  const Prompt second({{2, 8}});
+  EXPECT_EQ(cache.drop(first.request, 0), 2);
+  EXPECT_EQ(cache.drop(second.request, 0), 0);
+  EXPECT_EQ(cache.match(Prompt({{2, 8}, {9, 8}}).request, kNoLimit).tokens, 16);
+  EXPECT_EQ(cache.broken_structure(), nullptr);
+}
+
 TEST(PrefixCache, AThousandReadersOfOnePromptCountEach) {
   PrefixCache cache(100, 4, 1);
   const Prompt prompt({{1, 40}});

@@ -3,7 +3,8 @@
 // The replica is driven from outside, in virtual time. Its owner hands it arrivals with enqueue()
 // and calls wake() at next_wake(); between these calls nothing changes that anybody could see.
 // Rule for ties: arrivals at an instant are enqueued before the wake-up at that instant, and a
-// wake-up first ends the step, then admits, then starts the next step.
+// wake-up first ends the step, then admits, then starts the next step. An arrival that an end at
+// that instant brings about comes after the wake-up, and joins at the next boundary.
 //
 //   waiting --admitted--> prefilling --first token--> decoding --last token--> finished
 //      ^                      |                          |
@@ -29,10 +30,12 @@
 
 #include "core/decision_observer.h"
 #include "core/duration_histogram.h"
+#include "core/kv_retention_usage.h"
 #include "core/outcome.h"
 #include "core/request.h"
 #include "replica/batch_scheduler.h"
 #include "replica/kv_layout.h"
+#include "replica/kv_retention.h"
 #include "replica/latency/latency_model.h"
 
 namespace inferscale {
@@ -65,6 +68,10 @@ struct ReplicaOptions {
   std::optional<Duration> itl_limit;       // for Outcome::gaps_over_limit
   std::optional<Duration> e2e_limit;       // the deadline that slack is reckoned from
   ServiceEstimate service;                 // for schedulers that order by it
+  bool serial = false;                     // one call after the other: make_serial_replica
+  // For requests of agent programs; not set: nothing is dropped before its blocks are needed, and
+  // no residency is added up.
+  std::optional<KvRetentionOptions> retention;
 };
 
 // A sequence on its way from a prefill replica to a decode replica.
@@ -121,7 +128,8 @@ struct ReplicaUsage {
   std::int64_t prompt_tokens_cached = 0;     // of these, found there
   std::int64_t prefill_steps = 0;
   std::int64_t decode_steps = 0;
-  std::int64_t segments = 0;  // jumps that the decode steps were taken in
+  std::int64_t segments = 0;   // jumps that the decode steps were taken in
+  KvRetentionUsage retention;  // with ReplicaOptions::retention
 };
 
 class Replica {
@@ -158,6 +166,15 @@ class Replica {
   virtual TokenFloor token_floor(Instant now, TokenCount level) const = 0;
   // Sums up to the last wake-up.
   virtual const ReplicaUsage& usage() const = 0;
+  // For requests of programs, with ReplicaOptions::retention. The chain of `request` has ended on
+  // another replica, or goes on there with less than it had: what it left here is of no use any
+  // more. `now` as for enqueue().
+  virtual void end_chain(const Request& request, Instant now) {
+    static_cast<void>(request);
+    static_cast<void>(now);
+  }
+  // Adds up the integrals of ReplicaUsage::retention to `now`, the end of the run.
+  virtual void settle(Instant now) { static_cast<void>(now); }
   // Records those still waiting or running as unfinished. The replica is not used afterwards.
   virtual void flush() = 0;
   // The invariants that can be checked from inside: free and held blocks add up, the batch is
@@ -178,6 +195,10 @@ std::unique_ptr<Replica> make_segment_replica(const ReplicaOptions& options,
                                               const ReplicaSurroundings& surroundings);
 std::unique_ptr<Replica> make_stepwise_replica(const ReplicaOptions& options,
                                                const ReplicaSurroundings& surroundings);
+// A station that serves one call after the other (replica/serial). REQUIRES: options.retention, and
+// the role is kWhole.
+std::unique_ptr<Replica> make_serial_replica(const ReplicaOptions& options,
+                                             const ReplicaSurroundings& surroundings);
 
 // Tokens that the KV cache keeps whatever sliding windows free.
 TokenCount kv_tokens(const ReplicaOptions& options);

@@ -16,6 +16,10 @@ SegmentReplica::Finding SegmentReplica::find(const WaitingQueue::Head& head) con
   if (blocks_.finds()) {
     finding.match = blocks_.match(*head.request, limit);
     finding.cached = finding.match.tokens;
+    if (retention_ != nullptr && !head.handed_over) {
+      finding.cached = retention_->cached(*head.request, finding.match.tokens);
+      finding.restored = finding.cached - finding.match.tokens;
+    }
   }
   if (options_.shared_prefix_tokens > 0) {
     const TokenCount shared = std::min<TokenCount>(
@@ -80,8 +84,13 @@ Slot SegmentReplica::admit_head(const Finding& finding, Instant now) {
   blocks_.acquire(sequence.request, finding.match, sequence.hold);
   sequence.prefix_blocks = finding.prefix_blocks;
   sequence.computed = finding.cached;
+  if (retention_ != nullptr) {
+    const Duration restore =
+        retention_->admitted(sequence.request, finding.match.tokens, finding.cached, now);
+    restore_ns_ += static_cast<double>(restore.ns());
+  }
   // A block that shared tokens fill only in part is its own.
-  place.covered = whole_tokens(options_.layout, finding.cached);
+  place.covered = whole_tokens(options_.layout, finding.cached - finding.restored);
   if (sequence.handed_over) return slot;
   if (sequence.preemptions > 0) {
     usage_.recomputed_tokens += sequence.target() - finding.cached;
@@ -126,8 +135,8 @@ TokenCount SegmentReplica::expected_output(const WaitingQueue::Head& head) const
 bool SegmentReplica::expects_to_fit(const WaitingQueue::Head& head, const Finding& finding,
                                     double room) const {
   if (running() == 0) return true;
-  const TokenCount tokens =
-      head.target - finding.cached + expected_output(head) + options_.layout.block_tokens;
+  const TokenCount tokens = head.target - finding.cached + finding.restored +
+                            expected_output(head) + options_.layout.block_tokens;
   return static_cast<double>(tokens) < room;
 }
 

@@ -21,6 +21,9 @@ SegmentReplica::SegmentReplica(const ReplicaOptions& options,
   resident_blocks_ = resident_prefix_blocks(options_);
   blocks_.take(resident_blocks_);
   usage_.kv_blocks_peak = resident_blocks_;
+  if (options_.retention) {
+    retention_ = std::make_unique<RetentionLedger>(options_, blocks_.cache(), usage_.retention);
+  }
 }
 
 void SegmentReplica::wake_if_idle(Instant now) {
@@ -99,6 +102,7 @@ void SegmentReplica::account_idle(Instant to) {
   const double ns = static_cast<double>((to - boundary_).ns());
   usage_.sequence_ns += ns * static_cast<double>(running());
   usage_.kv_block_ns += ns * static_cast<double>(blocks_.held());
+  if (retention_ != nullptr) pass_time(to);
 }
 
 inline void SegmentReplica::end_step(Instant now) {
@@ -111,12 +115,15 @@ inline void SegmentReplica::end_step(Instant now) {
   } else {
     const double ns = static_cast<double>((now - boundary_).ns());
     account(boundary_, now, static_cast<double>(blocks_.held()) * ns);
+    if (retention_ != nullptr) pass_time(now);
   }
   if (!chunks_.empty()) end_chunks(now);
 }
 
 void SegmentReplica::end_decodes(std::int64_t steps, Instant end) {
-  account(boundary_, end, blocks_.advance(segment_.after(taken_steps_), steps));
+  account(boundary_, end,
+          retention_ == nullptr ? blocks_.advance(segment_.after(taken_steps_), steps)
+                                : pass_steps(steps));
   finished_.clear();
   if (taken_steps_ == 0) ++usage_.segments;
   if (group_.end_steps(segment_, taken_steps_, steps, finished_)) changed_ = true;
@@ -169,6 +176,7 @@ void SegmentReplica::finish(Slot slot, Instant now) {
   }
   const BlockCount own = own_blocks(place, sequence.computed);
   blocks_.release(sequence.request, sequence.hold, own);
+  if (retention_ != nullptr) retention_->ended(sequence, now);
   Outcome outcome = outcome_of(sequence, OutcomeStatus::kFinished, now);
   outcome.replica = options_.index;
   const RequestId id = sequence.request.id;
@@ -230,6 +238,8 @@ void SegmentReplica::begin_step(Instant now, bool with_decodes) {
   if (chunks_.empty()) {
     natural_steps_ =
         blocks_.steps_that_fit(std::min(group_.steps_to_change(), line_steps_ - taken_steps_));
+  } else if (restore_ns_ > 0) {
+    wait_for_restore(now);
   }
   plan(!waiting_.empty() && head_may_join_next() ? 1 : natural_steps_);
 }

@@ -29,6 +29,7 @@
 #include "replica/gap_tracker.h"
 #include "replica/kv_blocks.h"
 #include "replica/replica.h"
+#include "replica/retention_ledger.h"
 #include "replica/step_notes.h"
 #include "replica/waiting_queue.h"
 
@@ -49,6 +50,8 @@ class SegmentReplica final : public Replica {
   ReplicaLoad load_at(Instant now) const override;
   TokenFloor token_floor(Instant now, TokenCount level) const override;
   const ReplicaUsage& usage() const override { return usage_; }
+  void end_chain(const Request& request, Instant now) override;
+  void settle(Instant now) override;
   void flush() override;
   const char* broken_invariant() const override;
 
@@ -68,6 +71,7 @@ class SegmentReplica final : public Replica {
   struct Finding {
     PrefixCache::Match match;
     TokenCount cached = 0;         // tokens that need not be computed
+    TokenCount restored = 0;       // of these, from host memory: blocks are taken for them
     BlockCount prefix_blocks = 0;  // of the resident shared prefix
     // Blocks for `tokens` tokens of the sequence, less those that are held already.
     BlockCount cost(const KvLayout& layout, TokenCount tokens) const {
@@ -106,6 +110,11 @@ class SegmentReplica final : public Replica {
   std::int64_t steps_ended_by(Instant now) const;
   // `steps` decode steps of the jump under way have ended, the last at `end`.
   void end_decodes(std::int64_t steps, Instant end);
+  // With a ledger: its time goes on.
+  void pass_time(Instant now) { retention_->pass_time(blocks_.held(), now); }
+  // The same over the next steps of the jump. Returns the integral of held blocks.
+  double pass_steps(std::int64_t steps);
+  void wait_for_restore(Instant now);
 
   // --- segment_steps.cc
   void form_step(Instant now);
@@ -200,6 +209,8 @@ class SegmentReplica final : public Replica {
   std::int64_t planned_steps_ = 0;  // until the next wake-up
   bool changed_ = true;             // the batch, or its shape's growth, since the last step began
   ReplicaUsage usage_;
+  std::unique_ptr<RetentionLedger> retention_;  // null: idle KV caches have no time
+  double restore_ns_ = 0;                       // of those who begin with the step being formed
 
   DecisionObserver* observer_;  // null: nobody looks on
   std::unique_ptr<StepNotes> notes_;

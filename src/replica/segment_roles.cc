@@ -84,6 +84,11 @@ std::vector<Request> SegmentReplica::fail(Instant now) {
     const double ns = static_cast<double>((now - boundary_).ns());
     account(boundary_, now, static_cast<double>(blocks_.held() + next) * ns);
     usage_.kv_blocks_peak = std::max(usage_.kv_blocks_peak, blocks_.held() + next);
+    if (retention_ != nullptr) {
+      pass_time(boundary_);
+      blocks_.take(next);
+      pass_time(now);
+    }
   } else {
     account_idle(now);
   }
@@ -105,6 +110,7 @@ void SegmentReplica::drop_everything() {
   batch_.clear();
   blocks_ = KvBlocks(options_.kv_blocks, options_.layout, options_.prefix_caching);
   blocks_.take(resident_blocks_);
+  if (retention_ != nullptr) retention_->begin_anew(boundary_);
   partials_.clear();
   chunks_.clear();
   ready_.clear();
@@ -115,6 +121,37 @@ void SegmentReplica::drop_everything() {
   expected_.begin_anew(group_.steps_taken());
   if (notes_ != nullptr) notes_->clear();
   pause();
+}
+
+// --- chains of calls, between two boundaries
+
+double SegmentReplica::pass_steps(std::int64_t steps) {
+  const double integral = blocks_.advance_in_order(segment_, taken_steps_, steps,
+                                                   [this](Instant at) { pass_time(at); });
+  pass_time(segment_.time_after(taken_steps_ + steps));
+  return integral;
+}
+
+// The step that begins is longer by what it loads before it computes.
+void SegmentReplica::wait_for_restore(Instant now) {
+  segment_ = DecodeSegment(now, {.first_ns = segment_.step_ns(1) + restore_ns_});
+  restore_ns_ = 0;
+}
+
+void SegmentReplica::end_chain(const Request& request, Instant now) {
+  if (retention_ != nullptr) retention_->ended_elsewhere(request, now);
+}
+
+// The run is over: blocks are taken as they would be in the steps up to now, and nobody goes on.
+void SegmentReplica::settle(Instant now) {
+  if (retention_ == nullptr) return;
+  if (phase_ == Phase::kStep && decodes_) {
+    const std::int64_t ended = steps_ended_by(now);
+    if (ended > 0) pass_steps(ended);
+    pass_time(segment_.time_after(taken_steps_ + ended));
+    blocks_.take(blocks_.needed_next());
+  }
+  pass_time(now);
 }
 
 void SegmentReplica::flush() {
@@ -169,6 +206,9 @@ bool SegmentReplica::skips_head() const {
   // At the boundary it competed with the first step's blocks; who came later, with those of the
   // steps up to the next boundary.
   const Instant arrival = head.request->arrival;
+  // Who came at its very instant may have come because of what ended there: then the next boundary
+  // is the first that it can join.
+  if (arrival == boundary_ && planned_steps_ == 1) return false;
   const bool was_there = arrival <= boundary_;
   const std::int64_t steps = was_there ? 0 : step_ending_at(arrival, planned_steps_);
   if (!was_there && steps >= planned_steps_) return false;

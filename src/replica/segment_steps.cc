@@ -109,6 +109,7 @@ void SegmentReplica::form_expecting(Instant now) {
     const TokenCount output = expected_output(head);
     const Slot slot = admit_head(finding, now);
     partials_.push_back(slot);
+    room -= static_cast<double>(finding.restored);
     if (give(slot, left)) room -= static_cast<double>(output);
   }
   run_chunks_or_decodes(now);

@@ -43,6 +43,11 @@ class StepwiseReplica final : public Replica {
   ReplicaLoad load_at(Instant now) const override;
   TokenFloor token_floor(Instant now, TokenCount slack) const override;
   const ReplicaUsage& usage() const override { return state_.usage; }
+  void end_chain(const Request& request, Instant now) override { state_.end_chain(request, now); }
+  void settle(Instant now) override {
+    take_for_step();
+    state_.pass_time(now);
+  }
   void flush() override;
   const char* broken_invariant() const override;
 
@@ -53,6 +58,8 @@ class StepwiseReplica final : public Replica {
   // Somebody joined the queue.
   void entered(Instant now);
   void account(Instant now);
+  // What the decodes of the step under way write into is theirs since it began.
+  void take_for_step();
   void give_back_between(Member& member, Instant now);
   void take_transferred();
   void end_step(Instant now);
@@ -63,7 +70,6 @@ class StepwiseReplica final : public Replica {
   void finish(Member& member, Instant now);
   void hand_over(Member& member);
   void start_step(Instant now);
-  StepShape shape_of_step() const;
   Members members() const;
   bool goes_on(const Members& now_in) const;
   void record(RequestId id, Outcome outcome);
@@ -168,8 +174,15 @@ void StepwiseReplica::account(Instant now) {
   usage.kv_block_ns += ns * static_cast<double>(state_.held_blocks());
 }
 
+void StepwiseReplica::take_for_step() {
+  state_.pass_time(accounted_);
+  state_.take_for_decodes();
+}
+
 void StepwiseReplica::wake(Instant now) {
+  take_for_step();
   account(now);
+  state_.pass_time(now);
   if (running_) end_step(now);
   take_transferred();
   state_.preempted = false;
@@ -212,7 +225,7 @@ void StepwiseReplica::end_step(Instant now) {
 
 void StepwiseReplica::end_decodes(Instant now) {
   for (Member& member : state_.batch) {
-    if (member.decodes) state_.cover(member, ++member.sequence.computed);
+    if (member.decodes) ++member.sequence.computed;
   }
   for (auto next = state_.batch.begin(); next != state_.batch.end();) {
     Member& member = *next++;
@@ -253,6 +266,7 @@ bool StepwiseReplica::emit(Sequence& sequence, Instant now) {
 
 void StepwiseReplica::finish(Member& member, Instant now) {
   state_.give_back(member);
+  state_.end_call(member.sequence, now);
   record(member.id(), outcome_of(member.sequence, OutcomeStatus::kFinished, now));
   state_.remove(member);
 }
@@ -289,7 +303,7 @@ bool StepwiseReplica::goes_on(const Members& now_in) const {
 }
 
 void StepwiseReplica::start_step(Instant now) {
-  const StepShape shape = shape_of_step();
+  const StepShape shape = state_.shape_of_step();
   running_ = shape.decode_sequences + shape.prefill_sequences > 0;
   if (!running_) {
     CHECK(state_.waiting.empty() || !state_.batch.empty() || !state_.parked.empty())
@@ -301,7 +315,8 @@ void StepwiseReplica::start_step(Instant now) {
   Members now_in = members();
   const bool chunked = shape.prefill_sequences > 0;
   if (chunked || !goes_on(now_in)) {
-    const StepCost cost = latency_.cost(shape);
+    StepCost cost = latency_.cost(shape);
+    cost.first_ns += std::exchange(state_.restore_ns, 0);
     segment_ = DecodeSegment(now, cost);
     segment_steps_ = 0;
     segment_valid_ = chunked ? 1 : cost.valid_steps;
@@ -310,40 +325,16 @@ void StepwiseReplica::start_step(Instant now) {
   wake_at_ = segment_.time_after(segment_steps_ + 1);
 }
 
-StepShape StepwiseReplica::shape_of_step() const {
-  const TokenCount window = state_.options.layout.window_tokens;
-  StepShape shape;
-  for (const Member& member : state_.batch) {
-    const TokenCount cached = member.sequence.computed;
-    if (member.decodes) {
-      const TokenCount context = cached + 1;
-      const bool below = window == 0 || context < window;
-      ++shape.decode_sequences;
-      shape.decode_context += context;
-      shape.decode_window_context += below ? context : window;
-      shape.decode_growing += below ? 1 : 0;
-    }
-    if (member.chunk == 0) continue;
-    ++shape.prefill_sequences;
-    shape.prefill_tokens += member.chunk;
-    shape.prefill_context += cached;
-    for (TokenCount context = cached + 1; context <= cached + member.chunk; ++context) {
-      shape.prefill_pairs += static_cast<double>(context);
-      shape.prefill_window_pairs +=
-          static_cast<double>(window == 0 ? context : std::min(context, window));
-    }
-  }
-  return shape;
-}
-
 std::vector<Request> StepwiseReplica::fail(Instant now) {
+  take_for_step();
   account(now);
+  state_.pass_time(now);
   running_ = false;
   undisturbed_ = true;
   segment_valid_ = 0;
   arrived_.clear();
   wake_at_ = Instant::never();
-  return state_.clear();
+  return state_.clear(now);
 }
 
 ReplicaLoad StepwiseReplica::load_at(Instant) const {

@@ -74,6 +74,7 @@ class Owner {
   void step();
   void arrive(Request request);
   void fail(const Failure& failure);
+  bool chain_end_is_due() const;
   // What the decode replica waits for from the prefill replica, which has failed.
   std::vector<Request> withdraw_parked();
   void restart_or_lose(const Request& request, const Failure& failure);
@@ -92,6 +93,7 @@ class Owner {
   RandomStream delays_;
   std::size_t arrival_ = 0;
   std::size_t failure_ = 0;
+  std::size_t chain_end_ = 0;
   std::size_t look_ = 0;
 };
 
@@ -170,6 +172,9 @@ Instant Owner::next_event() const {
   // A failure after everything else has ended is none.
   if (next != Instant::never() && failure_ < scenario_.failures.size()) {
     next = std::min(next, scenario_.failures[failure_].at);
+  }
+  if (next != Instant::never() && chain_end_ < scenario_.chain_ends.size()) {
+    next = std::min(next, scenario_.chain_ends[chain_end_].at);
   }
   return next;
 }
@@ -304,12 +309,21 @@ void Owner::count_idlers(std::size_t seat) {
   }
 }
 
+bool Owner::chain_end_is_due() const {
+  if (chain_end_ == scenario_.chain_ends.size()) return false;
+  const ChainEnd& end = scenario_.chain_ends[chain_end_];
+  return end.at <= now_ && (!end.after_wakes || seats_[0]->replica->next_wake() > now_);
+}
+
 // Handles everything that is due at now_ and is first in the order of ties.
 void Owner::step() {
   if (arrival_ < scenario_.requests.size() && scenario_.requests[arrival_].arrival == now_) {
     arrive(scenario_.requests[arrival_++]);
   } else if (failure_ < scenario_.failures.size() && scenario_.failures[failure_].at <= now_) {
     fail(scenario_.failures[failure_++]);
+  } else if (chain_end_is_due()) {
+    const ChainEnd& end = scenario_.chain_ends[chain_end_++];
+    seats_[0]->replica->end_chain(scenario_.requests[end.request], now_);
   } else if (!transfers_.empty() && transfers_.begin()->first.first == now_) {
     const RequestId id = transfers_.begin()->first.second;
     transfers_.erase(transfers_.begin());
@@ -325,21 +339,26 @@ void Owner::step() {
 }
 
 ReplicaRun Owner::run() {
-  for (Instant next = next_event(); next != Instant::never(); next = next_event()) {
+  const Instant stop = scenario_.stop.value_or(Instant::never() - Duration::nanos(1));
+  for (Instant next = next_event(); next <= stop; next = next_event()) {
     take_looks(next);
     now_ = next;
     step();
   }
+  if (scenario_.stop) now_ = *scenario_.stop;
   run_.end = now_;
   take_looks(Instant::never());
   for (const auto& seat : seats_) {
     const ReplicaLoad load = seat->replica->load_at(now_);
-    if (load.queue_depth + load.running > 0) break_rule("somebody is left behind");
+    if (!scenario_.stop && load.queue_depth + load.running > 0) {
+      break_rule("somebody is left behind");
+    }
+    seat->replica->settle(now_);
     seat->replica->flush();
     run_.usage.push_back(seat->replica->usage());
   }
   for (const Custody& one : custody_) {
-    if (!one.ended) break_rule("a request never ended");
+    if (!scenario_.stop && !one.ended) break_rule("a request never ended");
   }
   return std::move(run_);
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,13 @@ struct Failure {
   bool retries = false;
 };
 
+// A chain of calls has ended on another replica: told before the wake-ups at `at`, or after them.
+struct ChainEnd {
+  Instant at;
+  std::size_t request = 0;  // its last one here
+  bool after_wakes = false;
+};
+
 struct Scenario {
   std::uint64_t seed = 0;
   ScenarioFamily family = ScenarioFamily::kLinear;
@@ -43,6 +51,9 @@ struct Scenario {
   double mean_transfer_ns = 0;                     // from prefill to decode: random times
   std::optional<Duration> transfer;                // or this one for all
   std::vector<Failure> failures;                   // in order of time
+  std::deque<ProgramCall> calls;                   // what the requests point to
+  std::vector<ChainEnd> chain_ends;                // in order of time, those before wake-ups first
+  std::optional<Instant> stop;                     // the run ends then, whatever still runs
 
   // One line for the message of a failure.
   std::string describe() const;
@@ -51,6 +62,8 @@ struct Scenario {
 // The family follows from the seed: seed % 3.
 Scenario make_scenario(std::uint64_t seed);
 Scenario make_full_scenario(std::uint64_t seed);
+// One replica with a prefix cache and rules for what calls of agent programs leave there.
+Scenario make_program_scenario(std::uint64_t seed);
 
 // The number of trials of a property: the environment variable INFERSCALE_TRIALS, or `fallback`.
 std::uint64_t trials(std::uint64_t fallback);

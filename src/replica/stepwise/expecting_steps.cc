@@ -73,7 +73,7 @@ bool ExpectingStep::try_head() {
   const TokenCount answer = answer_of(head.request->max_tokens - generated);
   const bool place = state_.batch_size() < state_.options.max_num_seqs;
   const bool expected = head.handed_over || state_.batch.empty() ||
-                        static_cast<double>(left + answer + block_) < room_;
+                        static_cast<double>(left + found.restored + answer + block_) < room_;
   if (!place || !expected || !state_.fits(head, found)) {
     state_.full = true;
     return false;
@@ -84,6 +84,7 @@ bool ExpectingStep::try_head() {
     sink_.reserved(member.id(), found.tokens, now_);
     return true;
   }
+  room_ -= static_cast<double>(found.restored);
   give_chunk(member);
   if (member.chunk == left) room_ -= static_cast<double>(answer);
   return true;

@@ -12,6 +12,27 @@ StepwiseState::StepwiseState(const ReplicaOptions& replica_options)
       << "a prefix cache and a shared prefix at once";
   CHECK(!looks_up() || !options.layout.has_window()) << "cached prefixes with window groups";
   make_cache();
+  if (options.retention) ledger_.emplace(options, cache_ ? &*cache_ : nullptr, usage.retention);
+}
+
+void StepwiseState::take_for_decodes() {
+  for (Member& member : batch) {
+    if (member.decodes) cover(member, member.sequence.computed + 1);
+  }
+}
+
+void StepwiseState::pass_time(Instant now) {
+  if (!ledger_ || now < ledger_time_) return;
+  ledger_time_ = now;
+  ledger_->pass_time(held_blocks(), now);
+}
+
+void StepwiseState::end_call(const Sequence& sequence, Instant now) {
+  if (ledger_) ledger_->ended(sequence, now);
+}
+
+void StepwiseState::end_chain(const Request& request, Instant now) {
+  if (ledger_) ledger_->ended_elsewhere(request, now);
 }
 
 void StepwiseState::make_cache() {
@@ -83,6 +104,10 @@ Found StepwiseState::look_up(const WaitingQueue::Head& head) const {
   if (cache_) {
     found.match = cache_->match(*head.request, most);
     found.tokens = found.match.tokens;
+    if (ledger_ && !head.handed_over) {
+      found.tokens = ledger_->cached(*head.request, found.match.tokens);
+      found.restored = found.tokens - found.match.tokens;
+    }
   } else if (options.shared_prefix_tokens > 0) {
     found.tokens = std::min({options.shared_prefix_tokens,
                              static_cast<TokenCount>(head.request->shared_prefix_tokens), most});
@@ -119,6 +144,11 @@ Member& StepwiseState::admit_head(const Found& found, Instant now) {
   sequence.prefix_blocks = found.prefix_blocks;
   if (cache_) cache_->acquire(sequence.request, found.match, sequence.hold);
   member.blocks = sequence.hold.blocks;
+  if (ledger_) {
+    const Duration restore =
+        ledger_->admitted(sequence.request, found.match.tokens, found.tokens, now);
+    restore_ns += static_cast<double>(restore.ns());
+  }
   if (sequence.handed_over) {
     member.stage = Stage::kTransferring;
     cover(member, prompt);
@@ -249,7 +279,33 @@ void StepwiseState::note_retraction() {
   expected.retracted(generated, requested, survivors, usage.decode_steps);
 }
 
-std::vector<Request> StepwiseState::clear() {
+StepShape StepwiseState::shape_of_step() const {
+  const TokenCount window = options.layout.window_tokens;
+  StepShape shape;
+  for (const Member& member : batch) {
+    const TokenCount cached = member.sequence.computed;
+    if (member.decodes) {
+      const TokenCount context = cached + 1;
+      const bool below = window == 0 || context < window;
+      ++shape.decode_sequences;
+      shape.decode_context += context;
+      shape.decode_window_context += below ? context : window;
+      shape.decode_growing += below ? 1 : 0;
+    }
+    if (member.chunk == 0) continue;
+    ++shape.prefill_sequences;
+    shape.prefill_tokens += member.chunk;
+    shape.prefill_context += cached;
+    for (TokenCount context = cached + 1; context <= cached + member.chunk; ++context) {
+      shape.prefill_pairs += static_cast<double>(context);
+      shape.prefill_window_pairs +=
+          static_cast<double>(window == 0 ? context : std::min(context, window));
+    }
+  }
+  return shape;
+}
+
+std::vector<Request> StepwiseState::clear(Instant now) {
   std::vector<Request> requests;
   for (const Member& member : batch) requests.push_back(member.sequence.request);
   while (!waiting.empty()) requests.push_back(waiting.pop().request);
@@ -261,6 +317,7 @@ std::vector<Request> StepwiseState::clear() {
   chosen = 0;
   full = false;
   make_cache();
+  if (ledger_) ledger_->begin_anew(now);
   return requests;
 }
 

@@ -17,6 +17,7 @@
 #include "replica/expected_room.h"
 #include "replica/prefix_cache.h"
 #include "replica/replica.h"
+#include "replica/retention_ledger.h"
 #include "replica/sequence.h"
 #include "replica/waiting_queue.h"
 
@@ -46,6 +47,7 @@ struct Parked {
 // What a request finds in the cache.
 struct Found {
   TokenCount tokens = 0;
+  TokenCount restored = 0;       // of these, from host memory
   BlockCount prefix_blocks = 0;  // of the resident shared prefix
   PrefixCache::Match match;
 };
@@ -65,6 +67,7 @@ class StepwiseState {
   bool full = false;      // where answers are expected: no head is tried before somebody leaves
   ExpectedRoom expected;  // likewise
   ReplicaUsage usage;
+  double restore_ns = 0;  // of those who begin with the step that is being planned
 
   std::int64_t batch_size() const { return static_cast<std::int64_t>(batch.size()); }
   // Null when it is not in the batch.
@@ -96,6 +99,15 @@ class StepwiseState {
   void plan_chunk(Member& member, TokenCount tokens);
   // Takes the blocks that `tokens` tokens in the cache need. REQUIRES: they are free.
   void cover(Member& member, TokenCount tokens);
+  // What the latency model is asked about the planned step.
+  StepShape shape_of_step() const;
+  // The step is under way: every decoding sequence writes its next token.
+  void take_for_decodes();
+  // With retention: the ledger's time goes on to `now`, from the last step's beginning, or end.
+  void pass_time(Instant now);
+  // With a ledger, else nothing happens.
+  void end_call(const Sequence& sequence, Instant now);
+  void end_chain(const Request& request, Instant now);
   // Content of all tokens computed so far can be found from now on.
   void publish(Member& member);
   // The sequence needs its blocks no longer; what it computed stays readable.
@@ -110,8 +122,8 @@ class StepwiseState {
   // there. False when the only one can't go on because transfers hold the blocks: then none does.
   bool plan_decodes();
 
-  // Everything is dropped; sums stay. Returns whose requests were in it, in order of id.
-  std::vector<Request> clear();
+  // Everything is dropped at `now`; sums stay. Returns whose requests were in it, in order of id.
+  std::vector<Request> clear(Instant now);
   // Free and held blocks add up, everybody has the blocks of its tokens. What is broken, or null.
   const char* broken_invariant() const;
 
@@ -126,6 +138,8 @@ class StepwiseState {
   void make_cache();
 
   std::optional<PrefixCache> cache_;
+  std::optional<RetentionLedger> ledger_;
+  Instant ledger_time_;
   std::int64_t admissions_ = 0;
 };
 
