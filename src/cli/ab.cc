@@ -33,7 +33,7 @@ Result<int> Ab::run() {
   if (!pair) return std::unexpected(pair.error());
   const Alternatives alternatives =
       describe_alternatives((*pair)[kBaseline], (*pair)[kTreatment], ab_own_keys());
-  const AbQuestion question = ab_question((*pair)[kBaseline]);
+  const AbQuestion question = ab_question((*pair)[kBaseline], (*pair)[kTreatment]);
   // Its options are part of the baseline's configuration.
   StudyManifest manifest{.kind = "ab",
                          .name = pair_name(alternatives),

@@ -65,18 +65,49 @@ int run_here(Command& command, bool on_all_ranks) {
   return ended;
 }
 
-// The subcommand of a name, made with the ones above it.
+// The subcommand of a name, made with the ones above it. One of two words may stand below a command
+// of its first word; else that word only groups.
 CLI::App& subcommand(CLI::App& app, const std::string& name,
                      std::map<std::string, CLI::App*>& groups) {
   const std::size_t space = name.find(' ');
   if (space == std::string::npos) return *app.add_subcommand(name);
   const std::string group = name.substr(0, space);
+  if (!groups.contains(group)) {
+    for (CLI::App* command : app.get_subcommands(nullptr)) {
+      if (command->get_name() == group) return *command->add_subcommand(name.substr(space + 1));
+    }
+  }
   CLI::App*& above = groups[group];
   if (above == nullptr) {
     above = app.add_subcommand(group);
     above->require_subcommand(1);
   }
   return *above->add_subcommand(name.substr(space + 1));
+}
+
+bool takes_positional(const CLI::App& app) {
+  const auto options = app.get_options();
+  return std::any_of(options.begin(), options.end(),
+                     [](const CLI::Option* option) { return option->get_positional(); });
+}
+
+// Whether the line names this command, and not one below it.
+bool is_named(const CLI::App& app) {
+  return app.parsed() && app.get_subcommands().empty();
+}
+
+// Options of a command that stand before the word of another one below it: nobody would read them.
+std::string stray_options(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    if (command->get_subcommands().empty()) continue;
+    const std::string below = command->get_subcommands().front()->get_name();
+    for (const CLI::Option* option : command->get_options()) {
+      if (option->count() == 0) continue;
+      return "'" + option->get_name() + "' before '" + below +
+             "': expected it behind (inferscale " + command->get_name() + " " + below + " ...)";
+    }
+  }
+  return {};
 }
 
 // What a mistyped command or option was probably meant to be: looked up among the commands, or
@@ -90,7 +121,8 @@ std::string suggestion(const CLI::App& app, int argc, char** argv) {
       for (const CLI::Option* option : level->get_options()) known.push_back(option->get_name());
     } else {
       for (const CLI::App* sub : level->get_subcommands(nullptr)) known.push_back(sub->get_name());
-      if (known.empty()) continue;  // an argument
+      const bool is_name = std::find(known.begin(), known.end(), word) != known.end();
+      if (known.empty() || (takes_positional(*level) && !is_name)) continue;  // an argument
     }
     const std::string name = word.substr(0, word.find('='));
     if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -105,7 +137,7 @@ std::string suggestion(const CLI::App& app, int argc, char** argv) {
 // The help that lists what the command that was named takes.
 std::string help_of(std::vector<std::pair<AppArguments, Command*>>& declared) {
   for (auto& [arguments, command] : declared) {
-    if (arguments.app().parsed()) return "inferscale " + command->name() + " --help";
+    if (is_named(arguments.app())) return "inferscale " + command->name() + " --help";
   }
   return "inferscale --help";
 }
@@ -143,8 +175,11 @@ int parse_and_run(std::vector<std::unique_ptr<Command>>& commands, int argc, cha
     return print_error(
         {ErrorCode::kInvalidConfig, what + " (see '" + help_of(declared) + "')", ""});
   }
+  if (const std::string stray = stray_options(app); !stray.empty()) {
+    return print_error({ErrorCode::kInvalidConfig, stray, ""});
+  }
   for (auto& [arguments, command] : declared) {
-    if (arguments.app().parsed()) return run_here(*command, arguments.on_all_ranks());
+    if (is_named(arguments.app())) return run_here(*command, arguments.on_all_ranks());
   }
   return 2;
 }

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "cli/arguments.h"
 
 namespace inferscale {
 
 std::unique_ptr<Command> make_simulate_command();
+std::unique_ptr<Command> make_agents_command();
+std::vector<std::unique_ptr<Command>> agents_sweep_commands();
 std::unique_ptr<Command> make_capacity_command();
 std::unique_ptr<Command> make_explore_command();
 std::unique_ptr<Command> make_ab_command();
@@ -16,6 +19,7 @@ std::unique_ptr<Command> make_sensitivity_command();
 std::unique_ptr<Command> make_validate_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_trace_inspect_command();
+std::unique_ptr<Command> make_trace_sessions_command();
 std::unique_ptr<Command> make_models_command();
 std::unique_ptr<Command> make_hardware_command();
 std::unique_ptr<Command> make_config_reference_command();

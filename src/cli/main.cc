@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "cli/commands.h"
@@ -12,6 +13,10 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_simulate_command());
+  commands.push_back(make_agents_command());
+  for (std::unique_ptr<Command>& sweep : agents_sweep_commands()) {
+    commands.push_back(std::move(sweep));
+  }
   commands.push_back(make_capacity_command());
   commands.push_back(make_explore_command());
   commands.push_back(make_ab_command());
@@ -19,6 +24,7 @@ int main(int argc, char** argv) {
   commands.push_back(make_validate_command());
   commands.push_back(make_report_command());
   commands.push_back(make_trace_inspect_command());
+  commands.push_back(make_trace_sessions_command());
   commands.push_back(make_models_command());
   commands.push_back(make_hardware_command());
   commands.push_back(make_config_reference_command());

@@ -56,9 +56,11 @@ SummaryContext context_of(const PreparedRun& run, const SimulationResult& result
                                                      trace_format_name(run.trace->format))
                                        : std::string("generated requests");
   return {
-      .title = fmt::format("{}: {} on {}, {}, {} latency model (simulated)", run.config.name,
-                           run.config.deployment.model.name, hardware_of(run),
-                           scheduler_name(kind.replica.scheduler), kind.latency->name()),
+      .title = fmt::format(
+          "{}: {} on {}, {}, {} latency model (simulated)", run.config.name,
+          run.config.deployment.model.name, hardware_of(run),
+          kind.replica.serial ? "serial station" : scheduler_name(kind.replica.scheduler),
+          kind.latency->name()),
       .workload = fmt::format(
           "{}: {} in {} s{}", source, summary.arrived, short_number(summary.arrival_window_s),
           summary.offered_rps ? fmt::format(" ({} requests/s)", short_number(*summary.offered_rps))
@@ -127,11 +129,52 @@ std::string fleet_events_text(const PreparedRun& run, const SimulationResult& re
   return out;
 }
 
+namespace {
+
+// Whether the figures of sessions are those of a steady state.
+std::string pile_up_note(const Backlog& backlog) {
+  const std::string growth =
+      fmt::format("the number in progress grew by {} to {} a second of {} that began",
+                  short_number(backlog.growth_rps_low), short_number(backlog.growth_rps_high),
+                  short_number(backlog.arrivals_rps));
+  switch (backlog.verdict) {
+    case BacklogVerdict::kStable:
+      return {};
+    case BacklogVerdict::kSaturated:
+      return "Sessions begin faster than they end: " + growth +
+             ". There is no steady state, so figures follow from how many sessions the run had.";
+    case BacklogVerdict::kUndecided:
+      break;
+  }
+  const std::string longer =
+      " More sessions (workload.sessions.count) at the same rate would tell.";
+  switch (backlog.doubt) {
+    case BacklogDoubt::kFewArrivals:
+      return fmt::format("{} sessions are too few to say whether they pile up.", backlog.arrivals) +
+             longer;
+    case BacklogDoubt::kFilling:
+      return "The deployment was filling up with sessions, and hardly so towards the end of their "
+             "beginnings: figures are partly of that time." +
+             longer;
+    default:
+      return "Whether sessions pile up is not clear: " +
+             (backlog.growth_rps_high == 0 ? "they last too long for the time in which they begin"
+                                           : growth) +
+             "." + longer;
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> result_notes(const PreparedRun& run, const SimulationResult& result,
                                       const RunSummary& summary) {
   std::vector<std::string> notes;
   if (!result.stuck.empty()) notes.push_back("The run can't go on: " + result.stuck + ".");
-  for (const std::string& note : measurement_notes(summary)) notes.push_back(note);
+  if (result.programs) {
+    if (std::string note = pile_up_note(summary.backlog); !note.empty()) notes.push_back(note);
+  } else {
+    for (const std::string& note : measurement_notes(summary)) notes.push_back(note);
+  }
   if (summary.arrived > 0 && summary.refused == summary.arrived) {
     notes.push_back("Every request was refused: there are no latencies to report.");
   }
@@ -141,6 +184,12 @@ std::vector<std::string> result_notes(const PreparedRun& run, const SimulationRe
                     summary.refused_model_len, summary.arrived);
     if (run.config.workload.generated.conversations && !run.trace) {
       note += ": conversations grow up to workload.conversations.max_context_tokens";
+    }
+    if (const auto& sessions = run.config.workload.sessions) {
+      note += std::string(", ") +
+              std::to_string(run.deployment.kinds.front().replica.max_model_len) +
+              ", and ended their sessions: workload.sessions." + (sessions->trace ? "trace." : "") +
+              "max_context_tokens ends sessions before that";
     }
     notes.push_back(note + ".");
   }

@@ -12,8 +12,6 @@ std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
 }
-namespace {}  // namespace
-
 namespace {
 
 Result<void> apply_settings(ConfigNode& tree, const std::vector<std::string>& settings) {
@@ -36,11 +34,12 @@ Result<ConfigNode> read_config_text(std::string_view text, const std::string& na
   return tree;
 }
 
+const ExampleConfig kChatExample{.text = kExampleConfig, .name = kExampleConfigName};
+
 Result<ConfigNode> read_config_tree(const std::string& path,
-                                    const std::vector<std::string>& settings) {
-  if (path.empty()) {
-    return read_config_text(kExampleConfig, std::string(kExampleConfigName), settings);
-  }
+                                    const std::vector<std::string>& settings,
+                                    const ExampleConfig& example) {
+  if (path.empty()) return read_config_text(example.text, std::string(example.name), settings);
   Result<ConfigNode> tree = read_yaml_file(path);
   if (!tree) return tree;
   if (tree->is_null()) {
@@ -64,6 +63,7 @@ std::string shared_content(const PreparedRun& run) {
   if (workload.trace) {
     return run.trace != nullptr && run.trace->content.any() ? "workload.trace" : "";
   }
+  if (workload.sessions) return "workload.sessions";
   if (workload.generated.prefixes) return "workload.prefixes";
   return workload.generated.conversations ? "workload.conversations" : "";
 }
@@ -71,6 +71,8 @@ std::string shared_content(const PreparedRun& run) {
 // Of prompts and prefix caches that have nothing to do with each other; empty when all is well.
 std::string prefix_note(const PreparedRun& run) {
   const std::string shared = shared_content(run);
+  // Sessions with a cache that they can't use are an error; those that want none have said so.
+  if (run.programs) return {};
   if (run.deployment.caches_prefixes() == !shared.empty()) return {};
   if (!shared.empty()) {
     return "Prompts share prefixes (" + shared +
@@ -102,6 +104,7 @@ std::vector<std::string> workload_notes(const PreparedRun& run) {
 
 std::vector<std::string> derivation_notes(const PreparedRun& run) {
   std::vector<std::string> notes;
+  if (run.programs) return run.programs->notes;
   if (!run.trace) return notes;
   for (const std::string& change : run.trace->changes) {
     notes.push_back("Derived workload: " + change + ".");
@@ -154,8 +157,8 @@ Result<void> check_one_config(const std::string& path, bool example, const std::
   return {};
 }
 
-std::string config_label(const std::string& path) {
-  return path.empty() ? std::string(kExampleConfigName) : path;
+std::string config_label(const std::string& path, const ExampleConfig& example) {
+  return path.empty() ? std::string(example.name) : path;
 }
 
 RunInputs inputs_beside(const std::string& path) {
@@ -164,19 +167,25 @@ RunInputs inputs_beside(const std::string& path) {
   return {
       .resolve_model = [folder](const std::string& name) { return resolve_model(name, folder); },
       .load_trace = [shelf](const TraceOptions& options, const std::string& written,
-                            std::uint64_t seed) { return shelf->take(options, written, seed); }};
+                            std::uint64_t seed) { return shelf->take(options, written, seed); },
+      .load_sessions =
+          [shelf](const SessionTraceOptions& options, const std::string& written) {
+            return shelf->take_sessions(options, written);
+          }};
 }
 
-Result<PreparedRun> load_run(const std::string& path, const std::vector<std::string>& settings) {
-  const Result<ConfigNode> tree = read_config_tree(path, settings);
+Result<PreparedRun> load_run(const std::string& path, const std::vector<std::string>& settings,
+                             const ExampleConfig& example) {
+  const Result<ConfigNode> tree = read_config_tree(path, settings, example);
   if (!tree) return std::unexpected(tree.error());
-  return prepare_run(*tree, inputs_beside(path), {}, config_label(path));
+  return prepare_run(*tree, inputs_beside(path), {}, config_label(path, example));
 }
 
-Result<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings) {
-  Result<ConfigNode> tree = read_config_tree(path, settings);
+Result<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings,
+                               const ExampleConfig& example) {
+  Result<ConfigNode> tree = read_config_tree(path, settings, example);
   if (!tree) return std::unexpected(tree.error());
-  return Scenario::make(std::move(*tree), inputs_beside(path), config_label(path));
+  return Scenario::make(std::move(*tree), inputs_beside(path), config_label(path, example));
 }
 
 }  // namespace inferscale

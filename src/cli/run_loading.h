@@ -14,18 +14,28 @@
 
 namespace inferscale {
 
+// A configuration that is part of the program.
+struct ExampleConfig {
+  std::string_view text;
+  std::string_view name;
+};
+extern const ExampleConfig kChatExample;
+
 // In all of these an empty path is the example that is part of the program.
 Result<ConfigNode> read_config_tree(const std::string& path,
-                                    const std::vector<std::string>& settings);
+                                    const std::vector<std::string>& settings,
+                                    const ExampleConfig& example = kChatExample);
 // The same of a text that is part of the program, called `name` in errors.
 Result<ConfigNode> read_config_text(std::string_view text, const std::string& name,
                                     const std::vector<std::string>& settings);
-std::string config_label(const std::string& path);
+std::string config_label(const std::string& path, const ExampleConfig& example = kChatExample);
 // Models and traces by names that count from the configuration's folder.
 RunInputs inputs_beside(const std::string& path);
 
-Result<PreparedRun> load_run(const std::string& path, const std::vector<std::string>& settings);
-Result<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings);
+Result<PreparedRun> load_run(const std::string& path, const std::vector<std::string>& settings,
+                             const ExampleConfig& example = kChatExample);
+Result<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings,
+                               const ExampleConfig& example = kChatExample);
 
 // Exactly one of a file (`what`: "a configuration file") and the example.
 Result<void> check_one_config(const std::string& path, bool example, const std::string& what);

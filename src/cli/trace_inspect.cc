@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 #include "cli/commands.h"
 #include "report/text/text_table.h"
+#include "workload/programs/session_options.h"
 #include "workload/readers/trace_reader.h"
 #include "workload/trace_summary.h"
 
@@ -99,13 +100,17 @@ class TraceInspect final : public Command {
     arguments.flag("--json", json_, "as JSON");
   }
   Result<int> run() override {
+    options_.by_flags = true;
     if (!format_.empty() && format_ != "auto") {
       options_.format = trace_format_named(format_);
       if (!options_.format) {
         return fail(ErrorCode::kInvalidConfig,
                     "--format: '" + format_ +
                         "': expected auto, inferscale, azure2023, mooncake, burstgpt, "
-                        "claude_code_csv or claude_code_jsonl");
+                        "claude_code_csv or claude_code_jsonl" +
+                        (session_trace_format_named(format_)
+                             ? " (`inferscale trace sessions` reads " + format_ + ")"
+                             : ""));
       }
     }
     const Result<Trace> trace = read_trace(options_, "", 0);

@@ -1,5 +1,6 @@
 #include "cli/trace_shelf.h"
 
+#include "workload/readers/session_trace_reader.h"
 #include "workload/readers/trace_reader.h"
 
 namespace inferscale {
@@ -25,6 +26,20 @@ Result<std::shared_ptr<const Trace>> TraceShelf::take(const TraceOptions& option
   kept_.push_back(trace);
   if (kept_.size() > kMostKept) kept_.pop_front();
   return trace;
+}
+
+Result<std::shared_ptr<const Programs>> TraceShelf::take_sessions(
+    const SessionTraceOptions& options, const std::string& written) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<const Programs>& known = sessions_[written];
+  if (known == nullptr) {
+    const bool is_absolute = options.file.starts_with('/');
+    Result<Programs> read =
+        read_session_trace(options, is_absolute ? options.file : folder_ + options.file);
+    if (!read) return std::unexpected(read.error());
+    known = std::make_shared<const Programs>(std::move(*read));
+  }
+  return known;
 }
 
 }  // namespace inferscale

@@ -10,6 +10,8 @@
 #include <string>
 
 #include "base/result.h"
+#include "workload/programs/programs.h"
+#include "workload/programs/session_options.h"
 #include "workload/trace.h"
 
 namespace inferscale {
@@ -22,6 +24,9 @@ class TraceShelf {
   // `written`: the same for the same options.
   Result<std::shared_ptr<const Trace>> take(const TraceOptions& options, const std::string& written,
                                             std::uint64_t seed);
+  // Sessions stay for the whole study: every run begins them anew.
+  Result<std::shared_ptr<const Programs>> take_sessions(const SessionTraceOptions& options,
+                                                        const std::string& written);
 
  private:
   static constexpr std::size_t kMostKept = 4;
@@ -31,6 +36,7 @@ class TraceShelf {
   // A trace stays as long as a run uses it; the last few stay in any case, for the next runs.
   std::map<std::string, std::weak_ptr<const Trace>> known_;
   std::deque<std::shared_ptr<const Trace>> kept_;
+  std::map<std::string, std::shared_ptr<const Programs>> sessions_;
 };
 
 }  // namespace inferscale

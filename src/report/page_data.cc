@@ -1,9 +1,6 @@
 #include "report/page_data.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -12,13 +9,14 @@
 #include "metrics/fleet_summary.h"
 #include "report/distribution_plots.h"
 #include "report/page.h"
+#include "report/page_numbers.h"
+#include "report/session_page_data.h"
 #include "report/time_plots.h"
 
 namespace inferscale {
 namespace {
 
 // Enough for a screen, few enough for a page that opens at once.
-constexpr std::size_t kCdfPoints = 900;
 constexpr std::size_t kScatterPoints = 20000;
 constexpr std::size_t kTimelinePoints = 1500;
 constexpr std::size_t kHistogramBars = 48;
@@ -28,65 +26,25 @@ constexpr std::size_t kRequestsPerRateBin = 50;  // or the rates would be noise
 constexpr std::size_t kTtftBins = 60;
 constexpr std::size_t kRequestsPerTtftBin = 20;
 
-// Digits that a plot can show; a time on a zoomed axis needs more.
-constexpr int kValueDigits = 4;
-constexpr int kTimeDigits = 7;
-
-void append_rounded(std::string& out, double value, int digits) {
-  if (!std::isfinite(value)) {
-    out += "null";
-    return;
-  }
-  std::array<char, 40> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
-                                 std::chars_format::general, digits)
-                       .ptr;
-  out.append(buffer.data(), end);
-}
-
-// The numbers `number(item)` of all items as a JSON array.
-template <typename Items, typename Number>
-JsonValue numbers(const Items& items, int digits, Number number) {
-  std::string text = "[";
-  for (const auto& item : items) {
-    if (text.size() > 1) text += ',';
-    append_rounded(text, static_cast<double>(number(item)), digits);
-  }
-  return JsonValue::raw(text + "]");
-}
-
-template <typename Items>
-JsonValue numbers(const Items& items, int digits) {
-  return numbers(items, digits, [](auto item) { return item; });
-}
-
 // The distribution of one latency over the finished requests with at least `least_tokens`, those of
 // the warm-up left out as in the summary.
 template <typename Nanos>
-JsonValue cdf_json(const RunFolder& run, std::uint32_t least_tokens, Nanos nanos) {
+JsonValue latency_cdf(const RunFolder& run, std::uint32_t least_tokens, Nanos nanos) {
   std::vector<double> values_ms;
   for (const Outcome& outcome : std::span(run.outcomes).subspan(run.warmup_excluded)) {
     if (outcome.finished() && outcome.output_tokens >= least_tokens) {
       values_ms.push_back(static_cast<double>(nanos(outcome)) * 1e-6);
     }
   }
-  const std::size_t count = values_ms.size();
-  const std::vector<CdfPoint> points = cdf_points(std::move(values_ms), kCdfPoints);
-  constexpr int kMsDigits = 5;
-  constexpr int kPercentDigits = 6;
-  return JsonValue::object()
-      .add("count", count)
-      .add("ms", numbers(points, kMsDigits, [](const CdfPoint& p) { return p.value; }))
-      .add("percent",
-           numbers(points, kPercentDigits, [](const CdfPoint& p) { return p.share * 100; }));
+  return cdf_json(std::move(values_ms));
 }
 
 JsonValue cdfs_json(const RunFolder& run) {
   return JsonValue::object()
-      .add("ttft", cdf_json(run, 1, [](const Outcome& o) { return o.ttft().ns(); }))
-      .add("tpot", cdf_json(run, 2, [](const Outcome& o) { return o.tpot_ns(); }))
-      .add("e2e", cdf_json(run, 1, [](const Outcome& o) { return o.e2e().ns(); }))
-      .add("itl_max", cdf_json(run, 2, [](const Outcome& o) { return o.itl_max.ns(); }));
+      .add("ttft", latency_cdf(run, 1, [](const Outcome& o) { return o.ttft().ns(); }))
+      .add("tpot", latency_cdf(run, 2, [](const Outcome& o) { return o.tpot_ns(); }))
+      .add("e2e", latency_cdf(run, 1, [](const Outcome& o) { return o.e2e().ns(); }))
+      .add("itl_max", latency_cdf(run, 2, [](const Outcome& o) { return o.itl_max.ns(); }));
 }
 
 char verdict_letter(SloVerdict verdict) {
@@ -101,8 +59,25 @@ char verdict_letter(SloVerdict verdict) {
   return '.';
 }
 
+// Those that arrived in the part of the run that plots over time show.
+std::span<const Outcome> shown_outcomes(const RunFolder& run) {
+  const Instant until = shown_until(run).value_or(Instant::never());
+  const auto behind =
+      std::partition_point(run.outcomes.begin(), run.outcomes.end(),
+                           [until](const Outcome& outcome) { return outcome.arrival <= until; });
+  return {run.outcomes.begin(), behind};
+}
+
+std::span<const SignalSample> shown_signals(const RunFolder& run) {
+  const Instant until = shown_until(run).value_or(Instant::never());
+  const auto behind =
+      std::partition_point(run.signals.begin(), run.signals.end(),
+                           [until](const SignalSample& sample) { return sample.at <= until; });
+  return {run.signals.begin(), behind};
+}
+
 JsonValue scatter_json(const RunFolder& run) {
-  const Scatter scatter = ttft_scatter(run.outcomes, kScatterPoints);
+  const Scatter scatter = ttft_scatter(shown_outcomes(run), kScatterPoints);
   std::string verdicts;
   for (const std::size_t i : scatter.indices) verdicts += verdict_letter(run.verdicts[i]);
   const auto at = [&](std::size_t i) -> const Outcome& { return run.outcomes[i]; };
@@ -117,7 +92,7 @@ JsonValue scatter_json(const RunFolder& run) {
 }
 
 JsonValue ttft_over_time_json(const RunFolder& run) {
-  const auto bins = ttft_over_time(run.outcomes, kTtftBins, kRequestsPerTtftBin);
+  const auto bins = ttft_over_time(shown_outcomes(run), kTtftBins, kRequestsPerTtftBin);
   return JsonValue::object()
       .add("t_s", numbers(bins, kTimeDigits, [](const TtftBin& bin) { return bin.t_s; }))
       .add("p50", numbers(bins, kValueDigits, [](const TtftBin& bin) { return bin.p50_ms; }))
@@ -126,8 +101,9 @@ JsonValue ttft_over_time_json(const RunFolder& run) {
 
 JsonValue rates_json(const RunFolder& run) {
   const std::size_t bins =
-      std::clamp(run.outcomes.size() / kRequestsPerRateBin, kLeastRateBins, kMostRateBins);
-  const RateSeries series = rate_series(run.outcomes, bins);
+      std::clamp(shown_outcomes(run).size() / kRequestsPerRateBin, kLeastRateBins, kMostRateBins);
+  const RateSeries series =
+      rate_series(run.outcomes, bins, shown_until(run).value_or(Instant::never()));
   return JsonValue::object()
       .add("width_s", series.width_s)
       .add("arrived", numbers(series.arrived, kValueDigits))
@@ -165,7 +141,7 @@ JsonValue spread_json(const Timeline& line, Spread TimelinePoint::* quantity, do
 }
 
 JsonValue timeline_json(const RunFolder& run) {
-  const Timeline line = timeline(run.signals, kTimelinePoints);
+  const Timeline line = timeline(shown_signals(run), kTimelinePoints);
   constexpr double kPercent = 100;
   return JsonValue::object()
       .add("instants", line.instants)
@@ -217,6 +193,7 @@ std::string page_data_json(const RunFolder& run) {
                              .add("manifest", JsonValue::raw(run.manifest_json))
                              .add("summary", JsonValue::raw(run.summary_json))
                              .add("fleet", fleet_json(run))
+                             .add("sessions", session_page_json(run))
                              .add("series", std::move(series));
   return without_less_than(page.text());
 }

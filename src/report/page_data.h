@@ -15,6 +15,7 @@ namespace inferscale {
 //   {manifest, summary, fleet: null or {replicas, quantiles, rows: [{pool, replica, up_s,
 //      busy_fraction, finished, preemptions, prefix_hit_rate, kv_used_mean, kv_used_peak,
 //      queue_peak}]},
+//    sessions: see session_page_data.h,
 //    series: {cdf: {ttft, tpot, e2e, itl_max}: {ms: [], percent: [], count},
 //             scatter: {t_s: [], ms: [], verdict: "+-.", candidates, group},
 //             ttft_over_time: {t_s: [], p50: [], p95: []},

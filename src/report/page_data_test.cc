@@ -76,6 +76,38 @@ TEST(PageData, WithoutOutcomesOnlyTheTimelineIsThere) {
   EXPECT_TRUE(data["series"].contains("timeline"));
 }
 
+// 1000 requests in about 100 s, the last three of them an hour later.
+TEST(PageData, PlotsOfSessionsOverTimeShowThePartInWhichTurnsFinish) {
+  const SampleRunOptions options{.requests = 1000, .sessions = true, .pause_s = 3600};
+  const json data = page_data(options);
+  EXPECT_GT(data["summary"]["duration_s"], 3600);
+  const double until_s = data["sessions"]["until_s"];
+  EXPECT_EQ(until_s, data["summary"]["sessions"]["times"]["most_turns_s"]);
+  EXPECT_LT(until_s, 200);
+  const json& over = data["sessions"]["over_time"];
+  EXPECT_NEAR(over["width_s"].get<double>() * static_cast<double>(over["sessions"].size()), until_s,
+              1e-6);
+  const json& series = data["series"];
+  EXPECT_NEAR(series["rates"]["width_s"].get<double>() *
+                  static_cast<double>(series["rates"]["arrived"].size()),
+              until_s, 1e-6);
+  double arrived = 0;
+  for (const double rate : series["rates"]["arrived"]) {
+    arrived += rate * series["rates"]["width_s"].get<double>();
+  }
+  EXPECT_NEAR(arrived, 997, 1);
+  EXPECT_LE(series["timeline"]["t_s"].back(), until_s);
+  EXPECT_GT(series["timeline"]["instants"], 80);
+  EXPECT_EQ(series["scatter"]["candidates"], 997);
+  EXPECT_LT(series["ttft_over_time"]["t_s"].back(), until_s);
+  EXPECT_EQ(data["sessions"]["cdf"]["ttft"]["count"], 1000);
+  SampleRunOptions steady = options;
+  steady.pause_s = 0;
+  const json whole = page_data(steady);
+  EXPECT_TRUE(whole["sessions"]["until_s"].is_null());
+  EXPECT_EQ(whole["series"]["scatter"]["candidates"], 1000);
+}
+
 TEST(PageData, ARunWithoutRequestsIsAPageToo) {
   const json data = page_data({.requests = 0});
   EXPECT_EQ(data["series"]["cdf"]["ttft"]["ms"].size(), 0U);

@@ -14,6 +14,8 @@ inline constexpr std::string_view kSummaryFile = "summary.json";
 inline constexpr std::string_view kOutcomesFile = "outcomes.jsonl";
 inline constexpr std::string_view kSignalsFile = "signals.jsonl";
 inline constexpr std::string_view kReplicasFile = "replicas.jsonl";
+inline constexpr std::string_view kSessionsFile = "sessions.jsonl";
+inline constexpr std::string_view kCallsFile = "calls.jsonl";
 inline constexpr std::string_view kStudyFile = "study.json";    // of another kind of folder
 inline constexpr std::string_view kReportFile = "report.html";  // made from the folder by default
 

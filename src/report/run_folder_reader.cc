@@ -10,6 +10,7 @@
 #include "report/json_file.h"
 #include "report/run_folder_format.h"
 #include "report/run_folder_lines.h"
+#include "report/session_reader.h"
 
 namespace inferscale {
 namespace {
@@ -114,6 +115,56 @@ Result<void> check_later_keys(const Json& summary, const std::string& path) {
   return {};
 }
 
+// What a page on agent programs is made from.
+Result<void> check_sessions(const Json& summary, const std::string& path) {
+  if (!summary.contains("sessions")) return {};
+  if (Result<void> found =
+          check_group(summary, path, "sessions", {"begun", "complete", "failed", "unfinished"});
+      !found) {
+    return found;
+  }
+  const Json& sessions = summary["sessions"];
+  const std::vector<const char*> population = {"count", "mean", "p50", "p90", "p95", "p99", "max"};
+  const std::vector<std::pair<const char*, std::vector<const char*>>> groups = {
+      {"turns", {"all", "finished", "failed", "unfinished", "unreached", "attempts"}},
+      {"turn_ttft_ms", population},
+      {"turn_e2e_ms", population},
+      {"makespan_s", population},
+      {"stretch", population},
+      {"slo", {"turns_met", "turn_attainment", "makespan_s", "sessions_met", "session_attainment"}},
+      {"reuse",
+       {"turns_with_history", "turns_hit", "history_tokens", "history_recomputed_tokens",
+        "history_hit_rate", "prompt_hit_rate", "routing_locality", "recompute_s", "transfer_s"}},
+      {"fairness", {"jain", "starved", "queue_s_max"}},
+      {"kv",
+       {"hbm_gb_seconds", "idle_gb_seconds", "gb_mean", "gb_peak_replica", "tokens_peak_replica"}}};
+  for (const auto& [name, keys] : groups) {
+    if (Result<void> group = check_group(sessions, path, name, keys); !group) return group;
+  }
+  if (Result<void> group = check_group(sessions["kv"], path, "evicted",
+                                       {"ttl_tokens", "ttl_times", "pressure_tokens",
+                                        "pressure_times", "ended_tokens", "recompute_tokens"});
+      !group) {
+    return group;
+  }
+  JsonFields fields(sessions, {path}, "sessions.");
+  if (fields.has("times")) {  // came later
+    if (Result<void> group = check_group(sessions, path, "times",
+                                         {"last_begin_s", "after_share", "after_sessions_mean",
+                                          "most_turns_s", "most_turns_output_tokens_per_s"});
+        !group) {
+      return group;
+    }
+  }
+  const bool no_host = fields.is_null("host");
+  if (fields.failed()) return std::unexpected(fields.error());
+  if (no_host) return {};
+  return check_group(
+      sessions, path, "host",
+      {"offloads", "offloaded_tokens", "offload_s", "exposed_s", "restores", "restored_tokens",
+       "restore_s", "evicted_tokens", "gb_seconds", "gb_peak_replica"});
+}
+
 Result<void> check_summary(const Json& summary, const std::string& path) {
   for (const char* name : {"ttft_ms", "tpot_ms", "itl_ms", "e2e_ms", "queue_ms", "itl_ms_max"}) {
     Result<void> group =
@@ -133,6 +184,7 @@ Result<void> check_summary(const Json& summary, const std::string& path) {
   }
   if (Result<void> slo = check_slo(summary, path); !slo) return slo;
   if (Result<void> later = check_later_keys(summary, path); !later) return later;
+  if (Result<void> sessions = check_sessions(summary, path); !sessions) return sessions;
   JsonFields fields(summary, {path});
   check_numbers(fields, {"duration_s", "arrival_window_s", "drain_s", "utilisation", "preemptions",
                          "recomputed_tokens", "accelerator_hours",
@@ -153,6 +205,27 @@ Result<void> read_warmup(const Json& summary, const std::string& path, RunFolder
   }
   if (warmup.failed()) return std::unexpected(warmup.error());
   return {};
+}
+
+// REQUIRES: the outcomes are read.
+Result<void> read_programs(const std::string& folder, const Json& summary, RunFolder& run) {
+  const std::string path = folder + "/" + std::string(kSessionsFile);
+  std::error_code ignored;
+  run.has_sessions = std::filesystem::exists(path, ignored);
+  if (!run.has_sessions) return {};
+  const std::string summary_path = folder + "/" + std::string(kSummaryFile);
+  JsonFields fields(summary, {summary_path});
+  if (fields.object("sessions") == nullptr) return std::unexpected(fields.error());
+  constexpr double kLongestSeconds = 4e9;
+  const double duration_s = fields.number("duration_s");
+  if (!(duration_s >= 0 && duration_s <= kLongestSeconds)) {
+    fields.fail("duration_s", "expected 0 to 4e9 seconds");
+  }
+  if (fields.failed()) return std::unexpected(fields.error());
+  run.end = Instant() + Duration::from_seconds(duration_s);
+  if (Result<void> sessions = read_sessions(path, run); !sessions) return sessions;
+  if (!run.has_outcomes) return {};
+  return read_calls(folder + "/" + std::string(kCallsFile), run);
 }
 
 }  // namespace
@@ -198,6 +271,8 @@ Result<RunFolder> read_run_folder(const std::string& folder) {
     checked = read_replicas(path(kReplicasFile), run);
     if (!checked) return std::unexpected(checked.error());
   }
+  checked = read_programs(folder, *summary, run);
+  if (!checked) return std::unexpected(checked.error());
   run.manifest_json = manifest->dump();
   run.summary_json = summary->dump();
   return run;

@@ -10,7 +10,9 @@
 #include "base/result.h"
 #include "core/outcome.h"
 #include "core/replica_report.h"
+#include "core/session_record.h"
 #include "core/signal_sample.h"
+#include "metrics/session_summary.h"
 
 namespace inferscale {
 
@@ -30,6 +32,10 @@ struct RunFolder {
   bool has_outcome_replica = false;  // likewise
   std::vector<SignalSample> signals;
   std::vector<ReplicaReport> replicas;  // empty: the folder has no reports of replicas
+  Instant end;                          // of the run
+  bool has_sessions = false;            // it was a run of agent programs
+  ProgramRecords programs;              // without their times alone; calls with outcomes only
+  std::vector<SessionStatus> session_status;
 };
 
 // Whether a folder says that a run wrote it.

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/edge/output_file.h"
 #include "report/run_folder_format.h"
+#include "report/session_lines.h"
 
 namespace inferscale {
 namespace {
@@ -43,8 +44,8 @@ std::string path_in(const std::string& folder, std::string_view name) {
 
 // Removes what an earlier run left; the page was made from it.
 Result<void> remove_run(const std::string& folder) {
-  for (const std::string_view name :
-       {kManifestFile, kSummaryFile, kOutcomesFile, kSignalsFile, kReplicasFile, kReportFile}) {
+  for (const std::string_view name : {kManifestFile, kSummaryFile, kOutcomesFile, kSignalsFile,
+                                      kReplicasFile, kSessionsFile, kCallsFile, kReportFile}) {
     if (Result<void> removed = remove_old(path_in(folder, name)); !removed) return removed;
   }
   return {};
@@ -85,11 +86,39 @@ Result<void> write_replicas(const std::string& path, std::span<const ReplicaRepo
 
 namespace {
 
+// REQUIRES: record.programs is set; so below.
+Result<void> write_sessions(const std::string& path, const RunRecord& record) {
+  const ProgramRecords& programs = *record.programs;
+  const std::span<const std::string> names = record.session_names;
+  CHECK(names.empty() || names.size() >= programs.sessions.size()) << "sessions without a name";
+  SessionCalls calls(programs);
+  return write_lines(path, programs.sessions.size(), [&](std::string& out, std::size_t i) {
+    const SessionRecord& session = programs.sessions[i];
+    append_session_line(out, i, session, calls.of_next(session), record.outcomes,
+                        names.empty() ? nullptr : &names[i]);
+  });
+}
+
+Result<void> write_calls(const std::string& path, const RunRecord& record) {
+  const std::span<const CallRecord> calls = record.programs->calls;
+  return write_lines(path, calls.size(), [&](std::string& out, std::size_t i) {
+    append_call_line(out, calls[i], record.outcomes, record.slo);
+  });
+}
+
+Result<void> write_programs(const std::string& folder, const RunRecord& record) {
+  if (record.programs == nullptr) return {};
+  const auto written = write_sessions(path_in(folder, kSessionsFile), record);
+  if (!written || !record.with_outcomes) return written;
+  return write_calls(path_in(folder, kCallsFile), record);
+}
+
 // The manifest last: a folder with a manifest is whole.
 Result<void> write_run(const std::string& folder, const RunRecord& record) {
   if (record.with_outcomes) {
-    const OutcomeColumns columns = {.cached_tokens = record.with_prefix_cache,
-                                    .replica = record.replicas.size() > 1};
+    const OutcomeColumns columns = {
+        .cached_tokens = record.with_prefix_cache || record.programs != nullptr,
+        .replica = record.replicas.size() > 1};
     const auto written = write_outcomes(path_in(folder, kOutcomesFile), record.outcomes, record.slo,
                                         record.carried, columns);
     if (!written) return written;
@@ -98,7 +127,9 @@ Result<void> write_run(const std::string& folder, const RunRecord& record) {
     const auto written = write_replicas(path_in(folder, kReplicasFile), record.replicas);
     if (!written) return written;
   }
-  Result<void> written = write_signals(path_in(folder, kSignalsFile), record.signals);
+  Result<void> written = write_programs(folder, record);
+  if (!written) return written;
+  written = write_signals(path_in(folder, kSignalsFile), record.signals);
   if (!written) return written;
   written = write_file(path_in(folder, kSummaryFile), record.summary.indented_text());
   if (!written) return written;
@@ -116,7 +147,8 @@ Result<void> check_locked_folder(const std::string& folder) {
                 folder);
   }
   if (std::filesystem::exists(path / kManifestFile, error)) return {};
-  for (const std::string_view name : {kSummaryFile, kOutcomesFile, kSignalsFile, kReplicasFile}) {
+  for (const std::string_view name :
+       {kSummaryFile, kOutcomesFile, kSignalsFile, kReplicasFile, kSessionsFile, kCallsFile}) {
     if (!std::filesystem::exists(path / name, error)) continue;
     return fail(ErrorCode::kInvalidConfig,
                 "holds '" + std::string(name) + "' and no " + std::string(kManifestFile) +

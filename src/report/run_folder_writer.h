@@ -1,4 +1,4 @@
-// Writes a run folder: manifest, summary, outcomes, signals and replicas
+// Writes a run folder: manifest, summary, outcomes, signals, replicas, sessions and calls
 // (docs/formats/run_folder.md).
 
 #pragma once

@@ -7,6 +7,7 @@
 #include "base/distributions.h"
 #include "base/random.h"
 #include "metrics/run_summary.h"
+#include "report/session_json.h"
 #include "report/summary_json.h"
 
 namespace inferscale {
@@ -42,6 +43,50 @@ JsonValue config_json(const SampleRunOptions& options) {
       R"(},"prompt_tokens":{"distribution":"lognormal","mean":512,"cv":0.7}},"tenants":{}})");
 }
 
+struct SampleSession {
+  std::vector<RequestId> turns;  // of `planned` ones
+  std::uint32_t planned = 0;
+  Instant free;  // the last answer; never: it ends with its last turn
+};
+
+// Each request, in order of arrival, is the next turn of the first session that is not busy then;
+// another one begins when there is none.
+std::vector<SampleSession> deal_into_sessions(const std::vector<Outcome>& outcomes) {
+  std::vector<SampleSession> all;
+  for (std::size_t id = 0; id < outcomes.size(); ++id) {
+    auto next = std::find_if(all.begin(), all.end(), [&](const SampleSession& session) {
+      return session.turns.size() < session.planned && session.free <= outcomes[id].arrival;
+    });
+    if (next == all.end()) {
+      all.push_back({.turns = {}, .planned = static_cast<std::uint32_t>(1 + all.size() % 12)});
+      next = all.end() - 1;
+    }
+    next->turns.push_back(static_cast<RequestId>(id));
+    next->free = outcomes[id].finish;
+  }
+  return all;
+}
+
+CallStatus status_of_call(const Outcome& outcome) {
+  if (outcome.finished()) return CallStatus::kFinished;
+  return outcome.status == OutcomeStatus::kUnfinished ? CallStatus::kUnfinished
+                                                      : CallStatus::kFailed;
+}
+
+void serve_call(Outcome& outcome, CallRecord& call) {
+  call.attempts = 1;
+  call.ready = outcome.arrival;
+  call.status = status_of_call(outcome);
+  call.prompt_tokens = outcome.prompt_tokens;
+  call.output_tokens = outcome.output_tokens;
+  if (call.turn > 0) call.history_tokens = outcome.prompt_tokens * 4 / 5;
+  // What is found of a history gets less from turn to turn.
+  outcome.cached_tokens = call.history_tokens - call.history_tokens * call.turn / 20;
+  if (!outcome.finished()) return;
+  call.alone_ns = 0.6 * static_cast<double>((outcome.finish - outcome.start).ns());
+  call.recompute_ns = 1e6 * call.turn;
+}
+
 }  // namespace
 
 SampleRun::SampleRun(const SampleRunOptions& options) : options_(options) {
@@ -52,6 +97,7 @@ SampleRun::SampleRun(const SampleRunOptions& options) : options_(options) {
   serve();
   sample_signals();
   if (options.replicas > 1) report_replicas();
+  if (options.sessions) group_into_sessions();
 }
 
 void SampleRun::serve() {
@@ -65,6 +111,7 @@ void SampleRun::serve() {
   for (std::size_t i = 0; i < options_.requests; ++i) {
     Outcome outcome;
     now = now + Duration::from_seconds(draw_exponential(arrivals) / options_.rate_rps);
+    if (i + 3 == options_.requests) now = now + Duration::from_seconds(options_.pause_s);
     outcome.arrival = now;
     outcome.prompt_tokens = length(prompt, lengths);
     outcome.output_tokens = length(output, lengths);
@@ -144,6 +191,58 @@ void SampleRun::report_replicas() {
   }
 }
 
+void SampleRun::group_into_sessions() {
+  programs_.emplace();
+  for (const SampleSession& dealt : deal_into_sessions(outcomes_)) {
+    const auto index = static_cast<std::uint32_t>(programs_->sessions.size());
+    SessionRecord session{
+        .begin = outcomes_[dealt.turns.front()].arrival, .calls = dealt.planned, .chains = 1};
+    for (std::uint32_t turn = 0; turn < dealt.planned; ++turn) {
+      CallRecord call{.session = index, .chain = index, .turn = turn};
+      if (turn < dealt.turns.size()) {
+        call.request = dealt.turns[turn];
+        serve_call(outcomes_[call.request], call);
+      }
+      session.finished += call.status == CallStatus::kFinished ? 1 : 0;
+      session.failed += call.status == CallStatus::kFailed ? 1 : 0;
+      programs_->calls.push_back(call);
+    }
+    const Outcome& last = outcomes_[dealt.turns.back()];
+    if (session.complete()) session.end = last.finish;
+    if (session.failed > 0) session.end = last.arrival;
+    session_names_.push_back("task <" + std::to_string(index) + ">");
+    programs_->sessions.push_back(session);
+  }
+}
+
+void SampleRun::add_sessions(RunRecord& record, Instant end) const {
+  SessionFacts facts{.slo = slo_,
+                     .makespan = Duration::from_seconds(120),
+                     .end = end,
+                     .kv_bytes_per_token = 131072,
+                     .host_tier = options_.host_tier};
+  const double end_ns = static_cast<double>(end.ns());
+  facts.retention = {.idle_token_ns = 90000 * end_ns,
+                     .resident_token_ns = 160000 * end_ns,
+                     .resident_peak = 220000,
+                     .evicted_ttl = 64000,
+                     .evicted_pressure = 128000,
+                     .dropped_ended = 900000,
+                     .evictions_ttl = 12,
+                     .evictions_pressure = 25};
+  if (options_.host_tier) {
+    facts.retention.offloads = facts.retention.restores = 700;
+    facts.retention.offloaded = facts.retention.restored = 400000;
+    facts.retention.offload_ns = facts.retention.restore_ns = 3e9;
+    facts.retention.exposed_ns = 0.2e9;
+    facts.retention.host_peak = 150000;
+  }
+  record.summary.add("sessions",
+                     session_json(summarize_sessions(*programs_, outcomes_, facts), facts));
+  record.programs = &*programs_;
+  record.session_names = session_names_;
+}
+
 RunRecord SampleRun::record() const {
   RunFacts facts{.slo = slo_,
                  .measurement = options_.measurement,
@@ -186,6 +285,7 @@ RunRecord SampleRun::record() const {
                           .add("accelerators", 1))
       .add("warnings", std::move(warnings));
   record.summary = summary_json(summarize_run(outcomes_, gaps, facts), slo_);
+  if (programs_) add_sessions(record, facts.end);
   record.outcomes = outcomes_;
   record.slo = slo_;
   record.signals = signals_;

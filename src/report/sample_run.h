@@ -2,14 +2,16 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/measurement.h"
 #include "core/outcome.h"
 #include "core/run_record.h"
+#include "core/session_record.h"
 #include "core/signal_sample.h"
 #include "core/slo.h"
-#include "core/measurement.h"
 
 namespace inferscale {
 
@@ -24,6 +26,9 @@ struct SampleRunOptions {
   bool complete = true;
   std::uint32_t replicas = 1;  // of the fleet; more than one are reported on
   bool prefix_cache = false;
+  bool sessions = false;  // requests are turns of sessions of up to twelve
+  bool host_tier = false;
+  double pause_s = 0;  // before the last three requests
   MeasurementOptions measurement;
   std::vector<std::string> warnings;
 };
@@ -42,12 +47,16 @@ class SampleRun {
   void serve();
   void sample_signals();
   void report_replicas();
+  void group_into_sessions();
+  void add_sessions(RunRecord& record, Instant end) const;
 
   SampleRunOptions options_;
   Slo slo_;
   std::vector<Outcome> outcomes_;
   std::vector<SignalSample> signals_;
   std::vector<ReplicaReport> replicas_;
+  std::optional<ProgramRecords> programs_;
+  std::vector<std::string> session_names_;
 };
 
 }  // namespace inferscale

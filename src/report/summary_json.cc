@@ -8,20 +8,6 @@
 namespace inferscale {
 namespace {
 
-JsonValue population_json(const PopulationSummary& population) {
-  const auto figure = [&](double value) {
-    return population.count == 0 ? JsonValue() : JsonValue(value);
-  };
-  return JsonValue::object()
-      .add("count", population.count)
-      .add("mean", figure(population.mean))
-      .add("p50", figure(population.p50))
-      .add("p90", figure(population.p90))
-      .add("p95", figure(population.p95))
-      .add("p99", figure(population.p99))
-      .add("max", figure(population.max));
-}
-
 JsonValue requests_json(const RunSummary& summary) {
   const auto reason = [](RefusalReason value) { return std::string(reason_name(value)); };
   return JsonValue::object()
@@ -149,6 +135,20 @@ JsonValue slo_json(const RunSummary& summary, const Slo& slo) {
 }
 
 }  // namespace
+
+JsonValue population_json(const PopulationSummary& population) {
+  const auto figure = [&](double value) {
+    return population.count == 0 ? JsonValue() : JsonValue(value);
+  };
+  return JsonValue::object()
+      .add("count", population.count)
+      .add("mean", figure(population.mean))
+      .add("p50", figure(population.p50))
+      .add("p90", figure(population.p90))
+      .add("p95", figure(population.p95))
+      .add("p99", figure(population.p99))
+      .add("max", figure(population.max));
+}
 
 JsonValue summary_json(const RunSummary& summary, const Slo& slo) {
   JsonValue itl = population_json(summary.itl_ms);

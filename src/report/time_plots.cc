@@ -86,10 +86,11 @@ void pick_of_group(std::span<const Outcome> outcomes, std::span<const std::size_
 
 }  // namespace
 
-RateSeries rate_series(std::span<const Outcome> outcomes, std::size_t bins) {
+RateSeries rate_series(std::span<const Outcome> outcomes, std::size_t bins, Instant until) {
   CHECK(bins >= 1) << "rates need at least one bin";
   RateSeries series;
-  const std::int64_t end_ns = last_event(outcomes).ns();
+  const Instant end = std::min(last_event(outcomes), until);
+  const std::int64_t end_ns = end.ns();
   if (end_ns == 0) return series;
   series.width_s = Duration::nanos(end_ns).seconds() / static_cast<double>(bins);
   series.arrived.assign(bins, 0);
@@ -101,8 +102,9 @@ RateSeries rate_series(std::span<const Outcome> outcomes, std::size_t bins) {
   };
   const double per_event = 1 / series.width_s;
   for (const Outcome& outcome : outcomes) {
+    if (outcome.arrival > end) continue;
     series.arrived[bin(outcome.arrival)] += 1;
-    if (outcome.finished()) series.finished[bin(outcome.finish)] += 1;
+    if (outcome.finished() && outcome.finish <= end) series.finished[bin(outcome.finish)] += 1;
     if (outcome.status == OutcomeStatus::kRefused) series.refused[bin(outcome.arrival)] += 1;
   }
   for (auto* counts : {&series.arrived, &series.finished, &series.refused}) {

@@ -22,8 +22,9 @@ struct RateSeries {
   std::vector<double> refused;  // counted at their arrival
 };
 
-// Of `end` or the last event, whichever is later. No bins for a run that takes no time.
-RateSeries rate_series(std::span<const Outcome> outcomes, std::size_t bins);
+// Up to `until` or the last event, whichever is earlier. No bins for a run that takes no time.
+RateSeries rate_series(std::span<const Outcome> outcomes, std::size_t bins,
+                       Instant until = Instant::never());
 
 // TTFT of the requests that arrived in one bin of time.
 struct TtftBin {

@@ -4,6 +4,7 @@
 
 #include "replica/batch_scheduler.h"
 #include "replica/latency/service_estimate.h"
+#include "sim/session_deployment.h"
 
 namespace inferscale {
 namespace {
@@ -40,9 +41,11 @@ void make_continuous(GroupOptions& group, std::vector<std::string>& warnings) {
   group.replica.scheduler = SchedulerKind::kContinuousFcfs;
 }
 
-// Whether blocks that a window has moved past are given back. A prefix cache reads them again.
+// Whether blocks that a window has moved past are given back. A prefix cache reads them again, and
+// so does a chain's next call at the serial station.
 WindowBlocks windows_of(const EngineOptions& engine) {
-  return engine.prefix_caching ? WindowBlocks::kKept : WindowBlocks::kFreed;
+  const bool reads_again = engine.prefix_caching || engine.service == ServiceMode::kSerial;
+  return reads_again ? WindowBlocks::kKept : WindowBlocks::kFreed;
 }
 
 // As many blocks as `tokens` tokens of requests of the greatest length take: with windows, whose
@@ -79,7 +82,9 @@ ReplicaOptions replica_options(const DeploymentConfig& config, const Slo& slo, B
           .max_model_len = engine.max_model_len.value_or(config.model.max_context),
           .max_queued = engine.max_queued,
           .itl_limit = slo.itl,
-          .e2e_limit = slo.e2e};
+          .e2e_limit = slo.e2e,
+          .serial = engine.service == ServiceMode::kSerial,
+          .retention = engine.retention};
 }
 
 // The workload's one shared prefix is kept in the cache for good, in place of what the cache would
@@ -148,6 +153,10 @@ Result<FleetDeployment> derive_fleet(const RunConfig& config) {
     }
     if (const Result<void> kept = keep_shared_prefix(config.workload, kind->replica); !kept) {
       return std::unexpected(kept.error());
+    }
+    const Deployment* first = derived.kinds.empty() ? nullptr : &derived.kinds.front();
+    if (const Result<void> fits = fit_sessions(config, group, first, *kind); !fits) {
+      return std::unexpected(fits.error());
     }
     derived.kinds.push_back(std::move(*kind));
     fleet.groups.push_back(group_options(group, derived.kinds.back()));

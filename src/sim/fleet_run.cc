@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::uint64_t kEventsBetweenLooks = 4096;  // at the stop flag and the progress
 
-ReplicaFactory factory_of(const RunOptions& options) {
+ReplicaFactory factory_of(const RunOptions& options, const ReplicaOptions& replica) {
   if (options.make_replica != nullptr) return options.make_replica;
+  if (replica.serial) return make_serial_replica;
   return options.stepwise ? make_stepwise_replica : make_segment_replica;
 }
 
@@ -30,6 +31,7 @@ FleetRun::FleetRun(const FleetOptions& fleet, const RunOptions& options, Request
     : fleet_(fleet),
       options_(options),
       source_(source),
+      reactive_(source.reactive()),
       control_(control),
       gaps_(std::make_unique<DurationHistogram>()),
       sampler_(options.signals_interval,
@@ -77,7 +79,7 @@ void FleetRun::add_group(std::uint32_t group, std::uint32_t most) {
       options.index = static_cast<std::uint32_t>(members_.size());
       if (fleet_.split) options.role = group == 0 ? ReplicaRole::kPrefill : ReplicaRole::kDecode;
       Member member{.group = group, .unit = unit};
-      member.replica = factory_of(options_)(
+      member.replica = factory_of(options_, options)(
           options,
           {.latency = *own.latency, .sink = *this, .gaps = *gaps_, .observer = options_.observer});
       members_.push_back(std::move(member));
@@ -120,7 +122,7 @@ void FleetRun::make_pools() {
 }
 
 SimulationResult FleetRun::run() {
-  has_upcoming_ = source_.next(upcoming_);
+  look_ahead();
   while (step()) {
     if (result_.events % kEventsBetweenLooks != 0) continue;
     if (control_.progress) control_.progress(result_.outcomes.size());
@@ -143,6 +145,7 @@ SimulationResult FleetRun::run() {
   result_.signals_of_fleet = !samples_each();
   flush();
   add_up(result_);
+  if (reactive_ != nullptr) add_programs();
   result_.gaps = std::move(gaps_);
   if (checker_) {
     checker_->on_end(result_.outcomes, !cut_short && result_.stuck.empty());
@@ -178,7 +181,19 @@ bool FleetRun::step() {
   } else {
     wake(wakes_.first(), now);
   }
+  if (was_told_) look_ahead();
   return true;
+}
+
+inline void FleetRun::look_ahead() {
+  was_told_ = false;
+  if (reactive_ == nullptr) {
+    has_upcoming_ = source_.next(upcoming_);
+    return;
+  }
+  // Taken only when its time has come: until then an end may bring about an earlier one.
+  upcoming_.arrival = reactive_->next_at();
+  has_upcoming_ = upcoming_.arrival != Instant::never();
 }
 
 Instant FleetRun::next_change() const {
@@ -239,6 +254,11 @@ void FleetRun::look_after(std::uint32_t index, Instant now) {
 }
 
 inline void FleetRun::arrive() {
+  if (reactive_ != nullptr) {
+    const Instant expected = upcoming_.arrival;
+    CHECK(reactive_->next(upcoming_) && upcoming_.arrival == expected)
+        << "the source has no request at " << expected.ns() << " ns, as it said";
+  }
   CHECK(upcoming_.id == result_.outcomes.size()) << "request ids are not dense";
   result_.outcomes.emplace_back().arrival = upcoming_.arrival;
   last_progress_ = upcoming_.arrival;
@@ -257,7 +277,7 @@ inline void FleetRun::arrive() {
   } else {
     end_without_replica(upcoming_, OutcomeStatus::kRefused, reason);
   }
-  has_upcoming_ = source_.next(upcoming_);
+  look_ahead();
 }
 
 inline void FleetRun::dispatch(const Request& request, Instant now) {
@@ -280,6 +300,11 @@ inline void FleetRun::send(std::uint32_t index, const Request& request, Instant 
   result_.outcomes[request.id].replica = index;
   if (checker_) checker_->on_dispatch(request.id, index);
   front_->dispatched(index, request, now);
+  if (request.program != nullptr && members_.size() > 1) {
+    for (const std::uint32_t other : chains_.dispatched(request, index)) {
+      members_[other].replica->end_chain(request, now);
+    }
+  }
   current_ = index;
   member.replica->enqueue(request);
   touched(index, now);
@@ -322,6 +347,21 @@ void FleetRun::record(RequestId id, const Outcome& outcome) {
   --member.custody;
   --in_system_;
   pool_of(current_).ended(current_, id, clock_.now());
+  if (reactive_ != nullptr) tell_source(id);
+}
+
+void FleetRun::tell_source(RequestId id) {
+  if (flushing_) return;
+  const Outcome& outcome = result_.outcomes[id];
+  reactive_->ended(id, outcome, clock_.now());
+  was_told_ = true;
+  if (outcome.finished() && members_.size() > 1) end_chain_elsewhere(id);
+}
+
+void FleetRun::end_chain_elsewhere(RequestId id) {
+  for (const std::uint32_t other : chains_.ended(id, current_)) {
+    members_[other].replica->end_chain(chains_.ended_request(), clock_.now());
+  }
 }
 
 void FleetRun::end_without_replica(const Request& request, OutcomeStatus status,
@@ -334,6 +374,7 @@ void FleetRun::end_without_replica(const Request& request, OutcomeStatus status,
   kept.replica = replica;
   --in_system_;
   if (checker_) checker_->on_outcome(request.id, kept);
+  if (reactive_ != nullptr) tell_source(request.id);
 }
 
 }  // namespace inferscale

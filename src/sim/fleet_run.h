@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/chain_places.h"
 #include "sim/checkers/run_checker.h"
 #include "sim/lifecycle.h"
 #include "sim/link.h"
@@ -20,6 +21,7 @@
 #include "sim/sampler.h"
 #include "sim/simulator.h"
 #include "sim/wake_queue.h"
+#include "workload/reactive_source.h"
 
 namespace inferscale {
 
@@ -59,6 +61,8 @@ class FleetRun final : public ReplicaSink {
   void handle_change(Instant now);
   void wake(std::uint32_t index, Instant now);
   void arrive();
+  // What arrives next.
+  void look_ahead();
   // To a replica, or to the door when none is available.
   void dispatch(const Request& request, Instant now);
   void tell_choice(Pool& pool, const Request& request, Instant now) const;
@@ -74,6 +78,9 @@ class FleetRun final : public ReplicaSink {
   // deadline stays where it was.
   void arrive_again(Request& request, Instant now) const;
   void empty_door(Instant now);
+  // A request of a reactive source has ended.
+  void tell_source(RequestId id);
+  void end_chain_elsewhere(RequestId id);
   void end_without_replica(const Request& request, OutcomeStatus status, RefusalReason reason);
 
   // The split.
@@ -100,6 +107,7 @@ class FleetRun final : public ReplicaSink {
   // The end.
   void flush();
   void add_up(SimulationResult& result) const;
+  void add_programs();
   std::string why_stuck() const;
   void sample(Instant at, std::vector<SignalSample>& rows) const;
   SignalSample sample_of(std::uint32_t index, Instant at) const;
@@ -127,6 +135,7 @@ class FleetRun final : public ReplicaSink {
   const FleetOptions& fleet_;
   const RunOptions& options_;
   RequestSource& source_;
+  ReactiveSource* reactive_;  // null: the source waits for nobody
   const RunControl& control_;
   std::unique_ptr<DurationHistogram> gaps_;
   std::vector<Member> members_;
@@ -141,6 +150,7 @@ class FleetRun final : public ReplicaSink {
   VirtualClock clock_;
   Request upcoming_;  // the next arrival, when there is one
   bool has_upcoming_ = false;
+  bool was_told_ = false;       // the reactive source, of an end; it may have changed its mind
   std::int64_t in_system_ = 0;  // arrived and not ended
   std::uint32_t current_ = 0;   // the replica that is being called
   bool flushing_ = false;
@@ -153,6 +163,7 @@ class FleetRun final : public ReplicaSink {
   std::deque<RequestId> decode_door_;
   ParkedSequences parked_;
   std::vector<std::pair<RequestId, TokenCount>> reservations_;  // by the one being woken
+  ChainPlaces chains_;                                          // of a reactive source, in a fleet
   std::vector<RequestId> arrived_;                              // scratch of end_transfers()
   std::vector<LifecycleChange> changes_;                        // scratch of change_fleet()
   std::vector<double> load_seen_;  // by group: running x ns at the last tick

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "replica/latency/lone_service.h"
 #include "sim/fleet_run.h"
 
 namespace inferscale {
@@ -22,12 +23,30 @@ void add_usage(const ReplicaUsage& part, ReplicaUsage& sum) {
   sum.prefill_steps += part.prefill_steps;
   sum.decode_steps += part.decode_steps;
   sum.segments += part.segments;
+  add_retention(part.retention, sum.retention);
+}
+
+// The call as it would be alone, and what computing lost history again took of it.
+void reckon_times(const GroupOptions& group, const Outcome& outcome, CallRecord& call) {
+  const ReplicaOptions& replica = group.replica;
+  const LoneService alone(*group.latency, replica.max_num_batched_tokens,
+                          replica.layout.window_tokens);
+  const TokenCount prompt = call.prompt_tokens;
+  const TokenCount history =
+      whole_tokens(replica.layout, std::min<TokenCount>(call.history_tokens, prompt - 1));
+  const double with_history = alone.prefill_ns(history, prompt);
+  call.alone_ns = with_history + alone.decode_ns(prompt, call.output_tokens);
+  const TokenCount cached = outcome.cached_tokens;
+  if (cached < history) call.recompute_ns = alone.prefill_ns(cached, prompt) - with_history;
 }
 
 }  // namespace
 
 void FleetRun::flush() {
   flushing_ = true;
+  if (reactive_ != nullptr) {
+    for (Member& member : members_) member.replica->settle(result_.end);
+  }
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
     current_ = i;
     members_[i].replica->flush();
@@ -63,12 +82,22 @@ void FleetRun::add_up(SimulationResult& result) const {
                                .kv_block_ns = usage.kv_block_ns,
                                .kv_blocks = group.replica.kv_blocks,
                                .kv_blocks_peak = usage.kv_blocks_peak,
-                               .queue_peak = usage.queue_peak});
+                               .queue_peak = usage.queue_peak,
+                               .retention = usage.retention});
     add_usage(usage, result.usage);
     result.fleet.accelerator_time += up * group.accelerators;
   }
   if (lifecycle_) result.fleet.failures = lifecycle_->failures();
   if (link_) result.transfers.link_busy = link_->busy();
+}
+
+void FleetRun::add_programs() {
+  result_.programs = reactive_->take_records(result_.end);
+  for (CallRecord& call : result_.programs->calls) {
+    if (call.status != CallStatus::kFinished) continue;
+    const Outcome& outcome = result_.outcomes[call.request];
+    reckon_times(group_of(outcome.replica), outcome, call);
+  }
 }
 
 std::string FleetRun::why_stuck() const {

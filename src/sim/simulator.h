@@ -3,7 +3,8 @@
 // The event loop merges arrivals, changes of the fleet, the link and the replicas' wake-ups. Rule
 // for ties at one instant:
 //
-//   1. arrivals, in order of id
+//   1. arrivals, in order of id (a reactive source's too: those that an end at this instant brings
+//      about come before whatever else is left of it)
 //   2. replicas that return, are started, fail; steps of the schedule, ticks of the autoscaler
 //   3. transfers that end: the prefill replica's blocks are released, the decode replica is told
 //   4. retries of requests whose replica failed, in order of id
@@ -30,6 +31,7 @@
 #include "core/duration_histogram.h"
 #include "core/outcome.h"
 #include "core/replica_report.h"
+#include "core/session_record.h"
 #include "core/signal_sample.h"
 #include "sim/fleet.h"
 #include "workload/request_source.h"
@@ -102,6 +104,7 @@ struct SimulationResult {
   std::vector<ReplicaReport> replicas;  // those that were ever up
   FleetFacts fleet;
   TransferFacts transfers;
+  std::optional<ProgramRecords> programs;   // of a reactive source
   std::unique_ptr<DurationHistogram> gaps;  // of all tokens
   Instant end;                              // the last event
   bool beyond_time = false;  // an event lies past kEndOfTime: the run stopped before it

@@ -68,9 +68,45 @@ enum class Metric : std::uint8_t {
   kDrain,          // seconds from the last arrival to the last event
   kServiceMax,     // seconds, the longest finish - start of a request
   kSaturated,      // 1: the backlog grows, 0: it does not; none: undecided
+
+  // Of runs of agent programs only (docs/metrics.md, "Agent sessions").
+  kTurnTtftMean,
+  kTurnTtftP50,
+  kTurnTtftP95,
+  kTurnTtftP99,
+  kTurnE2eP95,
+  kSessionMakespanMean,
+  kSessionMakespanP50,
+  kSessionMakespanP95,
+  kSessionStretchP50,
+  kSessionStretchP95,
+  kTurnAttainment,  // of all turns of sessions that began; none without targets
+  kSessionAttainment,
+  kSessions,
+  kSessionsComplete,
+  kTurns,
+  kTurnsFailed,
+  kTurnsUnreached,
+  kHistoryHitRate,
+  kPromptHitRate,
+  kHistoryRecomputed,
+  kRoutingLocality,
+  kHbmGbSeconds,
+  kIdleGbSeconds,
+  kKvGbMean,
+  kKvGbPeakReplica,
+  kKvTokensPeakReplica,
+  kEvictedTtlTokens,
+  kEvictedPressureTokens,
+  kRecomputeSeconds,
+  kTransferSeconds,
+  kExposedSeconds,
+  kHostGbPeak,  // of runs with a host tier
+  kJain,
+  kStarved,
 };
 
-constexpr std::size_t kMetricCount = static_cast<std::size_t>(Metric::kSaturated) + 1;
+constexpr std::size_t kMetricCount = static_cast<std::size_t>(Metric::kStarved) + 1;
 
 enum class Better : std::uint8_t { kLower, kHigher, kNeither };
 

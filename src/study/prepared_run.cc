@@ -2,21 +2,42 @@
 
 #include "base/check.h"
 #include "base/config_json.h"
+#include "metrics/session_backlog.h"
+#include "workload/programs/generate_programs.h"
+#include "workload/programs/program_source.h"
+#include "workload/reactive_source.h"
 #include "workload/workload_source.h"
 
 namespace inferscale {
 namespace {
 
-std::string trace_text(const ConfigNode& effective) {
-  const ConfigNode* workload = effective.find("workload");
-  const ConfigNode* trace = workload == nullptr ? nullptr : workload->find("trace");
+// The options of the trace that `above` ("workload", or "sessions" in it) names.
+std::string trace_text(const ConfigNode* above) {
+  const ConfigNode* trace = above == nullptr ? nullptr : above->find("trace");
   CHECK(trace != nullptr) << "a run with a trace has the options of the trace";
   return to_json_text(*trace);
+}
+
+Result<std::shared_ptr<const Programs>> programs_of(const RunConfig& config,
+                                                    const ConfigNode* workload,
+                                                    const RunInputs& inputs) {
+  const SessionOptions& sessions = *config.workload.sessions;
+  const ArrivalOptions& arrivals = config.workload.generated.arrivals;
+  if (!sessions.trace) {
+    return std::make_shared<const Programs>(
+        generate_programs(sessions.generated, arrivals, config.seed));
+  }
+  const std::string written =
+      trace_text(workload == nullptr ? nullptr : workload->find("sessions"));
+  const auto recorded = inputs.load_sessions(*sessions.trace, written);
+  if (!recorded) return std::unexpected(recorded.error());
+  return std::make_shared<const Programs>(begin_sessions(**recorded, arrivals, config.seed));
 }
 
 }  // namespace
 
 std::unique_ptr<RequestSource> PreparedRun::requests() const {
+  if (programs) return make_program_source(*programs, config.workload.sessions->retries);
   return make_request_source(config.workload, trace.get(), config.seed);
 }
 
@@ -48,11 +69,17 @@ Result<PreparedRun> prepare_run(const ConfigNode& tree, const RunInputs& inputs,
   }
   run.deployment = std::move(*deployment);
 
+  const ConfigNode* workload = run.effective.find("workload");
   if (run.config.workload.trace) {
     auto trace =
-        inputs.load_trace(*run.config.workload.trace, trace_text(run.effective), run.config.seed);
+        inputs.load_trace(*run.config.workload.trace, trace_text(workload), run.config.seed);
     if (!trace) return std::unexpected(trace.error());
     run.trace = std::move(*trace);
+  }
+  if (run.config.workload.sessions) {
+    auto programs = programs_of(run.config, workload, inputs);
+    if (!programs) return std::unexpected(programs.error());
+    run.programs = std::move(*programs);
   }
   return run;
 }
@@ -64,6 +91,12 @@ std::span<const ReplicaReport> reported_replicas(const PreparedRun& run,
   for (const GroupConfig& group : fleet.groups) changes |= group.scaling.has_value();
   if (result.replicas.size() < 2 && !changes) return {};
   return result.replicas;
+}
+
+RunSummary summary_of(const PreparedRun& run, const SimulationResult& result) {
+  RunSummary summary = summarize_run(result.outcomes, *result.gaps, facts_of(run, result));
+  if (result.programs) summary.backlog = judge_sessions(*result.programs);
+  return summary;
 }
 
 RunFacts facts_of(const PreparedRun& run, const SimulationResult& result) {
@@ -83,6 +116,18 @@ RunFacts facts_of(const PreparedRun& run, const SimulationResult& result) {
           .queue_peak = usage.queue_peak,
           .preemptions = usage.preemptions,
           .recomputed_tokens = usage.recomputed_tokens};
+}
+
+SessionFacts session_facts_of(const PreparedRun& run, const SimulationResult& result) {
+  const Deployment& kind = run.deployment.kinds.front();
+  const std::optional<KvRetentionOptions>& retention = kind.replica.retention;
+  const std::optional<SessionOptions>& sessions = run.config.workload.sessions;
+  return {.slo = run.config.slo,
+          .makespan = sessions ? sessions->makespan : std::nullopt,
+          .end = result.end,
+          .retention = result.usage.retention,
+          .kv_bytes_per_token = kind.kv_bytes_per_token,
+          .host_tier = retention && retention->idle == IdleKv::kOffload};
 }
 
 }  // namespace inferscale

@@ -9,10 +9,12 @@
 #include "base/config_node.h"
 #include "base/result.h"
 #include "metrics/run_summary.h"
+#include "metrics/session_summary.h"
 #include "sim/deployment.h"
 #include "sim/run_config.h"
 #include "sim/simulator.h"
 #include "study/study_options.h"
+#include "workload/programs/programs.h"
 #include "workload/request_source.h"
 #include "workload/trace.h"
 
@@ -27,6 +29,10 @@ struct RunInputs {
   std::function<Result<std::shared_ptr<const Trace>>(
       const TraceOptions& options, const std::string& written, std::uint64_t seed)>
       load_trace;
+  // Recorded sessions, in the same way; all begin at 0.
+  std::function<Result<std::shared_ptr<const Programs>>(const SessionTraceOptions& options,
+                                                        const std::string& written)>
+      load_sessions;
 };
 
 struct PreparedRun {
@@ -34,7 +40,8 @@ struct PreparedRun {
   StudyOptions study;
   ConfigNode effective;  // the tree with every default filled in
   FleetDeployment deployment;
-  std::shared_ptr<const Trace> trace;  // null: the requests are generated
+  std::shared_ptr<const Trace> trace;        // null: the requests are generated
+  std::shared_ptr<const Programs> programs;  // null: the requests are of no sessions
 
   // The requests from the first on; each call starts a source afresh. It refers to this object.
   std::unique_ptr<RequestSource> requests() const;
@@ -53,6 +60,10 @@ Result<PreparedRun> prepare_run(const ConfigNode& tree, const RunInputs& inputs,
 // run's.
 std::span<const ReplicaReport> reported_replicas(const PreparedRun& run,
                                                  const SimulationResult& result);
+// The figures of the run. Of agent sessions the backlog is that of sessions.
+RunSummary summary_of(const PreparedRun& run, const SimulationResult& result);
 RunFacts facts_of(const PreparedRun& run, const SimulationResult& result);
+// Of a run of agent programs: `result.programs` is set.
+SessionFacts session_facts_of(const PreparedRun& run, const SimulationResult& result);
 
 }  // namespace inferscale

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/check.h"
+#include "study/session_figures.h"
 
 namespace inferscale {
 namespace {
@@ -173,7 +174,7 @@ double longest_service_s(std::span<const Outcome> outcomes) {
 }  // namespace
 
 RunFigures figures_of(const PreparedRun& run, const SimulationResult& result) {
-  const RunSummary summary = summarize_run(result.outcomes, *result.gaps, facts_of(run, result));
+  const RunSummary summary = summary_of(run, result);
   RunFigures figures;
   set_counts(summary, figures);
   set_latencies(summary, figures);
@@ -183,6 +184,11 @@ RunFigures figures_of(const PreparedRun& run, const SimulationResult& result) {
   set_efficiency(summary, result, figures);
   set_cost(summary, run, result, figures);
   figures.set(Metric::kServiceMax, longest_service_s(result.outcomes));
+  if (result.programs) {
+    const SessionFacts facts = session_facts_of(run, result);
+    set_session_figures(summarize_sessions(*result.programs, result.outcomes, facts), facts,
+                        figures);
+  }
   return figures;
 }
 

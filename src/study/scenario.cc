@@ -21,6 +21,25 @@ void append_counting(std::string& text, const ConfigNode& tree) {
   }
 }
 
+// Of recorded sessions: all that a run follows from but their beginnings.
+std::string recorded_text(const Programs& programs) {
+  std::string text;
+  for (const ProgramTurn& turn : programs.turns) {
+    text += " " + std::to_string(turn.prompt_tokens) + "," + std::to_string(turn.output_tokens) +
+            "," + std::to_string(turn.call.history_tokens) + "," + std::to_string(turn.gap.ns()) +
+            "," + std::to_string(turn.content_pieces) + "," + std::to_string(turn.spawns);
+  }
+  for (const ProgramChain& chain : programs.chains) {
+    text += " " + std::to_string(chain.session) + "," + std::to_string(chain.turns) + "," +
+            std::to_string(chain.delay.ns()) + "," + std::to_string(chain.rest.ns()) + "," +
+            (chain.joined ? "joined" : "apart");
+  }
+  for (const ContentPiece& piece : programs.pieces) {
+    text += " " + std::to_string(piece.key) + "," + std::to_string(piece.tokens);
+  }
+  return text;
+}
+
 // Of the tree as written too: a default that is written out stays when a run changes the key that
 // it would have followed.
 std::uint64_t fingerprint_of(const ConfigNode& tree, const PreparedRun& run) {
@@ -35,6 +54,7 @@ std::uint64_t fingerprint_of(const ConfigNode& tree, const PreparedRun& run) {
   if (run.trace) {
     text += " " + std::to_string(run.trace->crc32) + " " + std::to_string(run.trace->rows());
   }
+  if (run.programs && run.config.workload.sessions->trace) text += recorded_text(*run.programs);
   return stable_hash(text);
 }
 

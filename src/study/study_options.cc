@@ -44,6 +44,7 @@ StudyOptions read_study_options(ConfigReader& root) {
   options.ab = read_ab_options(study);
   options.sensitivity = read_sensitivity_options(study);
   options.validate = read_validate_options(study);
+  options.agents = read_agent_sweep_options(study);
   study.finish();
   return options;
 }

@@ -11,6 +11,7 @@
 
 #include "base/config_reader.h"
 #include "base/result.h"
+#include "study/agents/sweep_options.h"
 #include "study/capacity/capacity_options.h"
 #include "study/comparison/ab_options.h"
 #include "study/comparison/sensitivity_options.h"
@@ -26,6 +27,7 @@ struct StudyOptions {
   AbOptions ab;
   SensitivityOptions sensitivity;
   ValidateOptions validate;
+  AgentSweepOptions agents;
 };
 
 // Whether all repetitions of a study that begins at `seed` have seeds that a configuration may

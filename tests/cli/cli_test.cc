@@ -102,8 +102,10 @@ TEST_F(Cli, EveryScenarioRunsAndHoldsItsInvariants) {
     const fs::path stem = entry.path().stem();
     if (entry.path().extension() != ".yaml" || stem == "reference") continue;
     if (stem == "validation_example") continue;  // measured cases, no configuration
-    const Ended ended =
-        run("simulate '" + entry.path().string() + "' --verify --json --set workload.requests=400");
+    const std::string fewer =
+        stem == "agents" ? "workload.sessions.count=10" : "workload.requests=400";
+    const Ended ended = run((stem == "agents" ? "agents '" : "simulate '") + entry.path().string() +
+                            "' --verify --json --set " + fewer);
     EXPECT_EQ(ended.code, 0) << entry.path() << "\n" << ended.err;
     ++scenarios;
   }

@@ -37,6 +37,10 @@ const pages = {
   no_slo: { plots: 11, on: ["light"] },
   interrupted: { plots: 11, on: ["light"] },
   one_request: { plots: 11, on: ["light"] },
+  sessions: { plots: 16, on: everywhere },
+  sessions_tail: { plots: 16, on: ["light", "phone"] },
+  sessions_alone: { plots: 5, on: ["light", "phone"] },
+  no_sessions: { plots: 0, on: ["light", "phone"] },
   empty: { plots: 0, on: ["light", "phone"] },
 };
 
@@ -168,6 +172,57 @@ async function checkTrust(browser) {
   await page.close();
 }
 
+// A run that goes on long after its turns are done says what its rates are over, and shows the part
+// in which they were at work.
+async function checkLongTail(page, section) {
+  await page.open(address("sessions_tail"));
+  const { sessions, duration_s: duration } = summaryOf("sessions_tail");
+  assert.ok(sessions.times.after_share > 0.5 && sessions.times.most_turns_s < 0.1 * duration);
+  assert.match(await section(), /% of the run’s time lies after the last session began, with/);
+  assert.match(await section(), /95 % of the finished turns saw their first token/);
+  const text = await page.evaluate("document.getElementById('page').textContent");
+  assert.match(text, /The plots show the first [\d.]+ s of [\d.]+ min, when 99 % of the turns/);
+  const cards = await page.evaluate(
+    "Array.from(document.querySelectorAll('.card'), (card) => card.textContent).join('|')",
+  );
+  assert.match(cards, /per million output tokens, over all [\d.]+ min/);
+  const share = (100 * sessions.kv.tokens_peak_replica) / (27000 * 16);
+  assert.ok(cards.includes(share.toFixed(1) + " % of a replica’s; "), cards);
+  await page.open(address("sessions"));
+  assert.doesNotMatch(await section(), /after the last session began/);
+}
+
+// The section on agent sessions says what the summary says, and what its latencies are of.
+async function checkSessions(browser) {
+  const page = await browser.newPage(screens.light);
+  const section = () =>
+    page.evaluate(`(Array.from(document.querySelectorAll("section"))
+      .find((s) => s.querySelector("h2")?.textContent === "Agent sessions") ?? {}).textContent`);
+  await page.open(address("sessions"));
+  const { sessions } = summaryOf("sessions");
+  const words = (n) => n.toLocaleString("en-US");
+  assert.ok(sessions.turns.failed > 0 && sessions.host !== null);
+  const text = await section();
+  for (const part of [
+    "Of " + words(sessions.begun) + " sessions that began, " + words(sessions.complete) + " were",
+    words(sessions.turns.failed) + " of " + words(sessions.turns.all) + " turns failed",
+    "latencies are of the " + words(sessions.turns.finished) + " that finished",
+    "Host tier",
+    "History found by turn",
+    "turns that wait or are served",
+  ]) {
+    assert.ok(text.includes(part), part + " is not in: " + text);
+  }
+  await checkLongTail(page, section);
+  await page.open(address("sessions_alone"));
+  const alone = await section();
+  assert.ok(alone.includes("Session makespan") && !alone.includes("TTFT by turn"), alone);
+  assert.ok(!alone.includes("Host tier"), alone);
+  await page.open(address("typical"));
+  assert.equal(await section(), undefined);
+  await page.close();
+}
+
 // Text of the run is shown as text: no element of it, no script of it.
 async function checkHostileText(browser) {
   const page = await browser.newPage(screens.light);
@@ -216,6 +271,7 @@ try {
   }
   await checkNotices(browser);
   await checkTrust(browser);
+  await checkSessions(browser);
   await checkHostileText(browser);
   await checkThatFaultsAreSeen(browser);
   console.log("ok notices, trust, hostile text, faults are seen");

@@ -30,6 +30,11 @@ const same = [
   ...["--set", "deployment.engine.scheduler=vllm"],
   ...["--set", "deployment.engine.max_num_batched_tokens=1024"],
 ];
+const sweep = (name, ...more) => [
+  ...["agents", name, "--example"],
+  ...["--set", "workload.sessions.count=12", "--set", "workload.sessions.turns.max=20"],
+  ...more,
+];
 const studies = {
   capacity: { command: ["capacity", ...few(1000), "--set", "repeats=3"], plots: 1 },
   fleet: { command: ["capacity", ...few(600), "--for-load", "40"], plots: 1 },
@@ -55,6 +60,10 @@ const studies = {
     plots: 3,
   },
   validate: { command: ["validate", "--example"], plots: 1 },
+  ttl_sweep: { command: sweep("ttl-sweep"), plots: 1 },
+  affinity_sweep: { command: sweep("affinity-sweep", "--set", "repeats=2"), plots: 1 },
+  memory_stress: { command: sweep("memory-stress"), plots: 1 },
+  host_sweep: { command: sweep("host-sweep"), plots: 1 },
 };
 
 const place = (name) => join(folder, name);
@@ -230,12 +239,35 @@ async function checkValidate(page, name) {
   assert.equal(listed.rows[0][0], result.not_simulated[0].id);
 }
 
+async function checkSweep(page, name) {
+  const result = readJson(name, "result.json");
+  const caption = result.repeats === 1 ? "All points" : "Means of 2 repetitions";
+  const { heads, rows } = await tableOf(page, caption);
+  assert.equal(rows.length, result.points.length);
+  result.points.forEach((point, index) => {
+    assert.equal(rows[index][0], point.name);
+    const ttft = rows[index][heads.indexOf("turn TTFT p95 (ms)")];
+    const expected = point.figures.turn_ttft_ms_p95;
+    if (expected === null) assert.equal(ttft, "–", point.name);
+    else checkClose(numberIn(ttft), expected.mean, "TTFT of " + point.name);
+    const on = heads.indexOf("frontier");
+    if (on >= 0) assert.equal(rows[index][on], point.on_frontier ? "yes" : "");
+  });
+  const shown = await cardsOf(page);
+  const fastest = result.points[result.least_ttft];
+  assert.equal(shown["Least turn TTFT p95"], fastest.name);
+}
+
 const checks = {
   capacity: checkCapacity,
   explore: checkExplore,
   ab: checkAb,
   sensitivity: checkSensitivity,
   validate: checkValidate,
+  ttl_sweep: checkSweep,
+  affinity_sweep: checkSweep,
+  memory_stress: checkSweep,
+  host_sweep: checkSweep,
 };
 
 // Every frontier, every metric: plots are drawn anew and hold something.
@@ -286,7 +318,9 @@ async function checkRuns(page, name) {
   assert.equal(rows.length, rowsAtFirst(lines.length));
   rows.forEach((row, index) => {
     const run = JSON.parse(lines[index]);
-    assert.ok(row[0].startsWith("inferscale simulate "), row[0]);
+    const ofSessions = checks[readJson(name, "study.json").kind] === checkSweep;
+    const command = ofSessions ? "agents" : "simulate";
+    assert.ok(row[0].startsWith("inferscale " + command + " "), row[0]);
     assert.ok(row[0].includes(" --set seed=" + run.seed), row[0]);
     const ttft = run.figures.ttft_ms_p95;
     if (ttft !== undefined) {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "report/studies/agents/sweep_text.h"
 #include "report/studies/capacity/capacity_text.h"
 #include "report/studies/comparison/ab_text.h"
 #include "report/studies/comparison/sensitivity_text.h"
@@ -19,9 +20,13 @@ struct KindText {
 const std::vector<KindText>& kind_texts() {
   static const std::vector<KindText> kTexts = {
       {"ab", ab_text},
+      {"affinity_sweep", sweep_text},
       {"capacity", capacity_text},
       {"explore", explore_text},
+      {"host_sweep", sweep_text},
+      {"memory_stress", sweep_text},
       {"sensitivity", sensitivity_text},
+      {"ttl_sweep", sweep_text},
       {"validate", validate_text},
   };
   return kTexts;

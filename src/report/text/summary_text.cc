@@ -9,6 +9,7 @@
 #include "report/text/fleet_text.h"
 #include "report/text/measurement_text.h"
 #include "report/text/number_words.h"
+#include "report/text/slo_words.h"
 #include "report/text/text_table.h"
 
 namespace inferscale {
@@ -18,20 +19,6 @@ constexpr int kPlotColumns = 64;
 
 std::string percent_of(std::int64_t part, std::int64_t whole) {
   return percent(static_cast<double>(part) / static_cast<double>(whole));
-}
-
-std::string target_text(const Slo& slo) {
-  std::string text;
-  const auto add = [&](std::string_view name, const std::optional<Duration>& limit) {
-    if (!limit) return;
-    text +=
-        fmt::format("{}{} <= {} ms", text.empty() ? "" : ", ", name, short_number(limit->millis()));
-  };
-  add("TTFT", slo.ttft);
-  add(slo.itl_rule == ItlRule::kP95 ? "each request's p95 ITL" : "each request's longest ITL",
-      slo.itl);
-  add("E2E", slo.e2e);
-  return text;
 }
 
 void add_row(TextTable& table, const char* name, const PopulationSummary& p) {

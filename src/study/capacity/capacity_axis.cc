@@ -99,6 +99,13 @@ Result<CapacityAxis> CapacityAxis::make(const Scenario& scenario) {
         "requests meet their targets, and without one any load is",
         scenario);
   }
+  if (run.programs) {
+    return refuse(
+        "workload.sessions: expected requests: a session slows down with the system that serves "
+        "it, and how many of them a deployment carries is not searched in this version "
+        "(`inferscale ab` compares two loads, `inferscale agents` shows one)",
+        scenario);
+  }
   Result<void> set;
   switch (axis.options_.search) {
     case CapacitySearch::kRate:

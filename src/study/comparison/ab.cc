@@ -9,24 +9,6 @@
 namespace inferscale {
 namespace {
 
-constexpr std::array<Metric, 17> kMetrics = {Metric::kGoodput,
-                                             Metric::kTtftP95,
-                                             Metric::kE2eP95,
-                                             Metric::kGoodputRps,
-                                             Metric::kTtftMean,
-                                             Metric::kTtftP50,
-                                             Metric::kTtftP99,
-                                             Metric::kTpotMean,
-                                             Metric::kItlP95,
-                                             Metric::kE2eMean,
-                                             Metric::kFinishedRps,
-                                             Metric::kOutputTokensPerSecond,
-                                             Metric::kGoodputRpsPerAccelerator,
-                                             Metric::kCostPerHour,
-                                             Metric::kGoodRequestsPerCost,
-                                             Metric::kPrefixHitRate,
-                                             Metric::kKvUsedMean};
-
 // The repetitions after which the comparison is looked at.
 std::vector<std::int64_t> looks_of(const AbQuestion& question) {
   if (!question.options.max_repeats) return {question.repeats};
@@ -64,13 +46,20 @@ bool undecided(const AbRow& row, double half_width) {
 }
 
 // Of a trace, or constant lengths and arrivals: repetitions are then one run over again.
-bool all_alike(const std::vector<RunResult>& records) {
+bool all_alike(std::span<const Metric> metrics, const std::vector<RunResult>& records) {
   return records.size() > 1 && records.front().simulated() &&
          std::ranges::all_of(records, [&](const RunResult& record) {
-           return std::ranges::all_of(kMetrics, [&](Metric metric) {
+           return std::ranges::all_of(metrics, [&](Metric metric) {
              return record.figures[metric] == records.front().figures[metric];
            });
          });
+}
+
+// Things that sessions may have and these do not: transfers, say, without a host tier.
+bool does_not_occur(const AbRow& row, ComparedWork work) {
+  return work == ComparedWork::kSessions && row.baseline_mean.value_or(0) == 0 &&
+         row.treatment_mean.value_or(0) == 0 &&
+         std::ranges::count(headline_metrics(work), row.metric) == 0;
 }
 
 class Comparison {
@@ -148,7 +137,7 @@ AbRow Comparison::row_of(Metric metric, double confidence) const {
 
 std::vector<Metric> Comparison::undecided_headline(double confidence) const {
   std::vector<Metric> left;
-  for (const Metric metric : kHeadlineMetrics) {
+  for (const Metric metric : headline_metrics(question_.work)) {
     if (undecided(row_of(metric, confidence), question_.options.half_width)) left.push_back(metric);
   }
   return left;
@@ -168,20 +157,29 @@ AbSide side_of(const std::vector<RunResult>& records) {
     }
     side.unserved_mean += unserved;
     side.with_unserved += unserved > 0 ? 1 : 0;
+    const double incomplete = record.figures[Metric::kSessions].value_or(0) -
+                              record.figures[Metric::kSessionsComplete].value_or(0);
+    side.incomplete_mean += incomplete;
+    side.with_incomplete += incomplete > 0 ? 1 : 0;
   }
-  if (side.simulated > 0) side.unserved_mean /= static_cast<double>(side.simulated);
+  if (side.simulated > 0) {
+    side.unserved_mean /= static_cast<double>(side.simulated);
+    side.incomplete_mean /= static_cast<double>(side.simulated);
+  }
   return side;
 }
 
 bool Comparison::alike() const {
-  return all_alike(records_[kBaseline]) && all_alike(records_[kTreatment]);
+  const std::span<const Metric> metrics = judged_metrics(question_.work);
+  return all_alike(metrics, records_[kBaseline]) && all_alike(metrics, records_[kTreatment]);
 }
 
 void Comparison::conclude(AbResult& result) const {
   result.repeats = static_cast<std::int64_t>(records_[kBaseline].size());
-  for (const Metric metric : kMetrics) {
+  for (const Metric metric : judged_metrics(question_.work)) {
     const AbRow row = row_of(metric, result.confidence);
-    if (row.baseline_mean || row.treatment_mean) result.rows.push_back(row);
+    if (!row.baseline_mean && !row.treatment_mean) continue;
+    if (!does_not_occur(row, question_.work)) result.rows.push_back(row);
   }
   for (std::int64_t i = 0; i < result.repeats; ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -226,17 +224,14 @@ Result<AbResult> Comparison::result() {
 
 }  // namespace
 
-std::span<const Metric> ab_metrics() {
-  return kMetrics;
-}
-
 StudyOwnKeys ab_own_keys() {
   return {.keys = {"study.ab"}, .default_repeats = kAbDefaultRepeats};
 }
 
-AbQuestion ab_question(const Scenario& baseline) {
+AbQuestion ab_question(const Scenario& baseline, const Scenario& treatment) {
   const PreparedRun& base = baseline.base();
-  return {.options = base.study.ab,
+  return {.work = compared_work(baseline, treatment),
+          .options = base.study.ab,
           .repeats = base.study.repeats.value_or(kAbDefaultRepeats),
           .seed = base.config.seed};
 }

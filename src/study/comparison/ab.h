@@ -18,7 +18,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -26,6 +25,7 @@
 #include "metrics/paired.h"
 #include "study/comparison/ab_options.h"
 #include "study/comparison/alternatives.h"
+#include "study/comparison/compared_metrics.h"
 #include "study/metric.h"
 #include "study/run_executor.h"
 
@@ -33,19 +33,16 @@ namespace inferscale {
 
 constexpr double kAbConfidence = 0.95;
 constexpr std::int64_t kAbDefaultRepeats = 10;
-// What the overall verdict and the number of repetitions rest on.
-constexpr std::array<Metric, 3> kHeadlineMetrics = {Metric::kGoodput, Metric::kTtftP95,
-                                                    Metric::kE2eP95};
-// All that are judged, the headline first.
-std::span<const Metric> ab_metrics();
 
 struct AbQuestion {
+  ComparedWork work = ComparedWork::kRequests;
   AbOptions options;
   std::int64_t repeats = kAbDefaultRepeats;  // without a budget; with one, before the first look
   std::uint64_t seed = 0;
 };
 StudyOwnKeys ab_own_keys();  // what it takes from the baseline
-AbQuestion ab_question(const Scenario& baseline);
+// Options and seed of the baseline.
+AbQuestion ab_question(const Scenario& baseline, const Scenario& treatment);
 // The seed of `scenario` on a repetition: the treatment's is another one only when asked for.
 std::uint64_t ab_seed(const AbQuestion& question, std::size_t scenario, std::int64_t repetition);
 
@@ -89,6 +86,8 @@ struct AbSide {
   std::int64_t unsteady = 0;       // or the run is too short to tell
   double unserved_mean = 0;        // requests a run that were refused, lost or left unfinished
   std::int64_t with_unserved = 0;  // runs with any
+  double incomplete_mean = 0;      // sessions a run that were not completed
+  std::int64_t with_incomplete = 0;
 };
 
 struct AbResult {
@@ -97,7 +96,8 @@ struct AbResult {
   double confidence = kAbConfidence;
   AbEnd end = AbEnd::kFixed;
   std::vector<AbLook> looks;  // with a budget
-  std::vector<AbRow> rows;    // of the metrics that any run has
+  // Of the metrics that any run has; of sessions' also not those that are 0 in all.
+  std::vector<AbRow> rows;
   std::array<AbSide, 2> sides;
   std::int64_t pairs = 0;  // repetitions that both simulated
   bool alike = false;      // all repetitions of a side have the same figures: nothing is random

@@ -43,8 +43,8 @@ std::string_view end_name(AbEnd end) {
   return end == AbEnd::kDecided ? "decided" : "budget";
 }
 
-bool is_headline(Metric metric) {
-  return std::ranges::find(kHeadlineMetrics, metric) != kHeadlineMetrics.end();
+bool is_headline(const AbResult& result, Metric metric) {
+  return std::ranges::count(headline_metrics(result.question.work), metric) > 0;
 }
 
 JsonValue names_of(const std::vector<Metric>& metrics) {
@@ -57,7 +57,7 @@ JsonValue names_of(const std::vector<Metric>& metrics) {
 std::string_view overall_name(const AbResult& result) {
   const auto count = [&](AbVerdict verdict) {
     return std::ranges::count_if(result.rows, [&](const AbRow& row) {
-      return is_headline(row.metric) && row.verdict == verdict;
+      return is_headline(result, row.metric) && row.verdict == verdict;
     });
   };
   const auto better = count(AbVerdict::kBetter);
@@ -104,7 +104,7 @@ void add_interval(JsonValue& row_json, const std::string& name,
                high && size > 0 ? std::optional(*high / size) : std::nullopt);
 }
 
-JsonValue row_json_of(const AbRow& row, bool alike) {
+JsonValue row_json_of(const AbResult& result, const AbRow& row) {
   const MetricInfo& info = info_of(row.metric);
   const PairedComparison& paired = row.paired;
   const bool any = paired.pairs > 0;
@@ -115,7 +115,7 @@ JsonValue row_json_of(const AbRow& row, bool alike) {
   json.add("label", info.label);
   json.add("unit", info.unit);
   json.add("better", better_name(info.better));
-  json.add("headline", is_headline(row.metric));
+  json.add("headline", is_headline(result, row.metric));
   json.add("verdict", verdict_name(row.verdict));
   json.add("pairs", paired.pairs);
   json.add("baseline_missing", row.baseline_missing);
@@ -126,7 +126,7 @@ JsonValue row_json_of(const AbRow& row, bool alike) {
   json.add("delta_median", only(paired.delta_median));
   json.add("delta_mean_relative",
            any && size > 0 ? std::optional(paired.delta_mean / size) : std::nullopt);
-  add_wins(json, row, alike);
+  add_wins(json, row, result.alike);
   json.add("relative_change_mean", paired.relative_change_mean);
   json.add("relative_pairs", paired.relative_pairs);
   add_interval(json, "percentile", row.percentile, paired.baseline_mean);
@@ -138,18 +138,26 @@ std::string runs_of(std::int64_t some, std::int64_t all) {
   return std::to_string(some) + " of " + std::to_string(all) + " runs";
 }
 
-void add_side_notes(const std::string& side, const AbSide& runs, std::vector<std::string>& notes) {
+void add_side_notes(const std::string& side, const AbSide& runs, ComparedWork work,
+                    std::vector<std::string>& notes) {
   if (runs.saturated > 0) {
     notes.push_back("The " + side + " is saturated in " + runs_of(runs.saturated, runs.simulated) +
                     ": its backlog grows, so its latencies and their differences grow with the "
                     "length of the run.");
   }
-  if (runs.with_unserved > 0) {
+  if (runs.with_unserved > 0 && work == ComparedWork::kRequests) {
     notes.push_back("The " + side + " leaves requests unserved (refused, lost or unfinished) in " +
                     runs_of(runs.with_unserved, runs.simulated) + ", " +
                     number_text(runs.unserved_mean) +
                     " a run on average: latencies are of those that were served; goodput counts "
                     "all.");
+  }
+  if (runs.with_incomplete > 0) {
+    notes.push_back("The " + side + " leaves sessions incomplete in " +
+                    runs_of(runs.with_incomplete, runs.simulated) + ", " +
+                    number_text(runs.incomplete_mean) +
+                    " a run on average: makespans are of complete sessions and latencies of turns "
+                    "that finished, which makes it look faster; turn attainment counts all turns.");
   }
 }
 
@@ -184,8 +192,8 @@ JsonValue ab_json(const AbResult& result, const Alternatives& alternatives) {
   const auto judged = static_cast<std::int64_t>(std::ranges::count_if(
       result.rows, [](const AbRow& row) { return row.expanded.has_value(); }));
   std::vector<std::string> notes = alternatives.notes;
-  add_side_notes("baseline", result.sides[kBaseline], notes);
-  add_side_notes("treatment", result.sides[kTreatment], notes);
+  add_side_notes("baseline", result.sides[kBaseline], question.work, notes);
+  add_side_notes("treatment", result.sides[kTreatment], question.work, notes);
   const auto both = [&](std::int64_t AbSide::* count) {
     return result.sides[kBaseline].*count + result.sides[kTreatment].*count;
   };
@@ -219,7 +227,7 @@ JsonValue ab_json(const AbResult& result, const Alternatives& alternatives) {
   json.add("judged", judged);
   json.add("expected_by_chance", expected_by_chance(result, judged));
   JsonValue rows = JsonValue::array();
-  for (const AbRow& row : result.rows) rows.append(row_json_of(row, result.alike));
+  for (const AbRow& row : result.rows) rows.append(row_json_of(result, row));
   json.add("metrics", std::move(rows));
   json.add("baseline_runs", side_json(result.sides[kBaseline]));
   json.add("treatment_runs", side_json(result.sides[kTreatment]));

@@ -14,6 +14,7 @@
 
 #include "base/distributions.h"
 #include "study/comparison/ab_json.h"
+#include "study/comparison/sensitivity.h"
 #include "study/serial_executor.h"
 #include "study/study_test_support.h"
 
@@ -193,7 +194,7 @@ std::function<RunResult(const RunRequest&)> noisy(std::uint64_t trial, double di
     RunResult record;
     RandomStream stream(1'000'000 * trial + 2 * request.seed + request.scenario, "noise");
     StandardNormal normal;
-    for (const Metric metric : kHeadlineMetrics) {
+    for (const Metric metric : headline_metrics(ComparedWork::kRequests)) {
       record.figures.set(
           metric, 100 + normal.draw(stream) + (request.scenario == kTreatment ? difference : 0));
     }
@@ -295,6 +296,57 @@ TEST(Ab, RepetitionsThatAreAllTheSameAreNotEvidence) {
       compare({.repeats = 10}, [](const RunRequest& request) { return moved(request, 5); });
   EXPECT_FALSE(drawn.alike);
   EXPECT_EQ(ab_json(drawn, {}).text().find("All repetitions"), std::string::npos);
+}
+
+// Figures of sessions, of which the treatment leaves two incomplete.
+RunResult of_sessions(const RunRequest& request) {
+  const auto repetition = static_cast<double>(request.seed % 1000);
+  const bool treatment = request.scenario == kTreatment;
+  RunResult record;
+  record.figures.set(Metric::kTurnTtftP95, 500 + repetition - (treatment ? 50 + repetition : 0));
+  record.figures.set(Metric::kTtftP95, 400 + repetition);
+  record.figures.set(Metric::kSessionMakespanP95, 90 + repetition);
+  record.figures.set(Metric::kSessions, 10);
+  record.figures.set(Metric::kSessionsComplete, treatment ? 8 : 10);
+  record.figures.set(Metric::kTransferSeconds, 0);
+  record.figures.set(Metric::kEvictedTtlTokens, treatment ? 64 : 0);
+  return record;
+}
+
+TEST(Ab, OfSessionsTurnsAndSessionsAreJudged) {
+  const AbResult result = compare({.work = ComparedWork::kSessions, .repeats = 10}, of_sessions);
+  EXPECT_EQ(find_row(result, Metric::kTurnTtftP95)->verdict, AbVerdict::kBetter);
+  EXPECT_EQ(find_row(result, Metric::kSessionMakespanP95)->verdict, AbVerdict::kIdentical);
+  EXPECT_EQ(find_row(result, Metric::kSessionsComplete)->verdict, AbVerdict::kWorse);
+  EXPECT_EQ(find_row(result, Metric::kTtftP95), nullptr) << "turns have their own";
+  EXPECT_EQ(find_row(result, Metric::kTransferSeconds), nullptr) << "nothing is transferred";
+  EXPECT_NE(find_row(result, Metric::kEvictedTtlTokens), nullptr);
+  const std::string json = ab_json(result, {}).text();
+  EXPECT_TRUE(json.starts_with(R"({"kind":"ab","simulated":true,"verdict":"better",)")) << json;
+  EXPECT_NE(json.find("The treatment leaves sessions incomplete in 10 of 10 runs, 2 a run"),
+            std::string::npos)
+      << json;
+  EXPECT_EQ(json.find("The baseline leaves"), std::string::npos);
+}
+
+TEST(Ab, SessionsAreJudgedWhereBothSidesHaveSome) {
+  constexpr const char* kSessions =
+      "deployment: {model: llama-3.1-8b, hardware: h100-sxm, engine: {prefix_caching: true}}\n"
+      "workload:\n"
+      "  arrivals: {process: poisson, rate_rps: 1}\n"
+      "  sessions:\n"
+      "    count: 5\n"
+      "    turns: {distribution: constant, value: 2}\n"
+      "    first_prompt_tokens: {distribution: constant, value: 2000}\n"
+      "    appended_tokens: {distribution: constant, value: 500}\n"
+      "    output_tokens: {distribution: constant, value: 100}\n"
+      "    tool_gap: {distribution: exponential, mean_s: 5}\n";
+  const Scenario chat = scenario_of(kTiny);
+  const Scenario agents = scenario_of(kSessions);
+  EXPECT_EQ(ab_question(agents, agents).work, ComparedWork::kSessions);
+  EXPECT_EQ(ab_question(agents, chat).work, ComparedWork::kRequests);
+  EXPECT_EQ(ab_question(chat, agents).work, ComparedWork::kRequests);
+  EXPECT_EQ(sensitivity_question(agents, agents).work, ComparedWork::kSessions);
 }
 
 TEST(AbJson, SaysWhatWasFound) {

@@ -45,7 +45,7 @@ Result<std::vector<ScaleFlip>> find_flips(std::span<const ScaleScan> scans, Poin
   std::vector<ScaleFlip> flips;
   for (const ScaleScan& scan : scans) {
     const std::size_t one = unscaled_point(scan);
-    for (std::size_t metric = 0; metric < kComparedMetrics.size(); ++metric) {
+    for (std::size_t metric = 0; metric < kComparedCount; ++metric) {
       for (const bool above : {false, true}) {
         const std::optional<ScaleFlip> flip = bracket(scan, metric, one, above);
         if (flip) flips.push_back(*flip);

@@ -17,7 +17,7 @@
 namespace inferscale {
 
 struct ScaleFlip {
-  std::size_t metric = 0;  // index in kComparedMetrics
+  std::size_t metric = 0;  // index in compared_metrics()
   ModelScale scale = ModelScale::kPrefill;
   Winner from = Winner::kUnknown;  // at 1
   Winner to = Winner::kUnknown;    // beyond the flip

@@ -27,15 +27,27 @@ std::optional<double> least_figure(std::span<const RunResult> records, Metric me
 }
 
 // Of a trace, or constant lengths and arrivals: repetitions are then one run over again.
-bool all_alike(std::span<const RunResult> records) {
+bool all_alike(const HeadlineMetrics& metrics, std::span<const RunResult> records) {
   return records.size() > 1 && std::ranges::all_of(records, [&](const RunResult& record) {
-           return record.simulated() && std::ranges::all_of(kComparedMetrics, [&](Metric metric) {
+           return record.simulated() && std::ranges::all_of(metrics, [&](Metric metric) {
                     return record.figures[metric] == records.front().figures[metric];
                   });
          });
 }
 
 }  // namespace
+
+const HeadlineMetrics& compared_metrics(ComparedWork work) {
+  static constexpr HeadlineMetrics kOfRequests = {Metric::kTtftP95, Metric::kGoodput,
+                                                  Metric::kE2eP95};
+  static constexpr HeadlineMetrics kOfSessions = {Metric::kTurnTtftP95, Metric::kTurnAttainment,
+                                                  Metric::kSessionMakespanP95};
+  return work == ComparedWork::kSessions ? kOfSessions : kOfRequests;
+}
+
+Metric met_metric(ComparedWork work) {
+  return work == ComparedWork::kSessions ? Metric::kTurnAttainment : Metric::kGoodput;
+}
 
 const char* scale_name(ModelScale scale) {
   if (scale == ModelScale::kPrefill) return "prefill";
@@ -60,11 +72,11 @@ Winner ScaledPoint::winner(std::size_t metric) const {
   const std::optional<double> treatment = means[kTreatment][metric];
   if (!baseline || !treatment) return Winner::kUnknown;
   if (*baseline == *treatment) return Winner::kTie;
-  const bool by_more = info_of(kComparedMetrics[metric]).better == Better::kHigher;
+  const bool by_more = info_of(compared_metrics(work)[metric]).better == Better::kHigher;
   return (*treatment > *baseline) == by_more ? Winner::kTreatmentWins : Winner::kBaselineWins;
 }
 
-Result<std::vector<ScaledPoint>> run_points(std::span<const ModelScales> scales,
+Result<std::vector<ScaledPoint>> run_points(std::span<const ModelScales> scales, ComparedWork work,
                                             std::int64_t repeats, std::uint64_t seed,
                                             RunExecutor& executor,
                                             std::vector<FailedRun>& failures) {
@@ -84,17 +96,18 @@ Result<std::vector<ScaledPoint>> run_points(std::span<const ModelScales> scales,
       failures.push_back({requests[i].scenario, requests[i], record.failure});
     }
   }
+  const HeadlineMetrics& metrics = compared_metrics(work);
   std::vector<ScaledPoint> points;
   std::span<const RunResult> left = *records;
   for (const ModelScales& at : scales) {
-    ScaledPoint point{.scales = at, .alike = true};
+    ScaledPoint point{.scales = at, .work = work, .alike = true};
     for (const std::size_t side : {kBaseline, kTreatment}) {
       const auto count = static_cast<std::size_t>(repeats);
-      for (std::size_t metric = 0; metric < kComparedMetrics.size(); ++metric) {
-        point.means[side][metric] = mean_figure(left.first(count), kComparedMetrics[metric]);
+      for (std::size_t metric = 0; metric < metrics.size(); ++metric) {
+        point.means[side][metric] = mean_figure(left.first(count), metrics[metric]);
       }
-      point.worst_goodput[side] = least_figure(left.first(count), Metric::kGoodput);
-      point.alike &= all_alike(left.first(count));
+      point.worst_met[side] = least_figure(left.first(count), met_metric(work));
+      point.alike &= all_alike(metrics, left.first(count));
       left = left.subspan(count);
     }
     points.push_back(std::move(point));

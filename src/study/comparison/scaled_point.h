@@ -11,14 +11,17 @@
 
 #include "base/result.h"
 #include "study/comparison/alternatives.h"
+#include "study/comparison/compared_metrics.h"
 #include "study/metric.h"
 #include "study/run_executor.h"
 
 namespace inferscale {
 
-// What conclusions are drawn from here.
-constexpr std::array<Metric, 3> kComparedMetrics = {Metric::kTtftP95, Metric::kGoodput,
-                                                    Metric::kE2eP95};
+// What conclusions are drawn from here: the headline of a paired comparison, a latency first.
+const HeadlineMetrics& compared_metrics(ComparedWork work);
+constexpr std::size_t kComparedCount = HeadlineMetrics().size();
+// The one that tells whether the SLO is met.
+Metric met_metric(ComparedWork work);
 
 enum class ModelScale : std::uint8_t { kPrefill, kDecode, kTransfer };
 constexpr std::array<ModelScale, 3> kModelScales = {ModelScale::kPrefill, ModelScale::kDecode,
@@ -32,18 +35,19 @@ enum class Winner : std::uint8_t { kTreatmentWins, kBaselineWins, kTie, kUnknown
 
 struct ScaledPoint {
   ModelScales scales;
-  // Means over the repetitions, by side and index in kComparedMetrics; nothing unless every
+  ComparedWork work = ComparedWork::kRequests;
+  // Means over the repetitions, by side and index in compared_metrics(); nothing unless every
   // repetition has the figure.
-  std::array<std::array<std::optional<double>, kComparedMetrics.size()>, 2> means;
-  std::array<std::optional<double>, 2> worst_goodput;  // of the repetitions
+  std::array<std::array<std::optional<double>, kComparedCount>, 2> means;
+  std::array<std::optional<double>, 2> worst_met;  // of the repetitions
   bool alike = false;  // more than one repetition, and all have the same figures
 
-  Winner winner(std::size_t metric) const;  // index in kComparedMetrics
+  Winner winner(std::size_t metric) const;  // index in compared_metrics()
 };
 
 // Runs both sides of many points, `repeats` times each with the seeds from `seed` on, as one batch.
 // Runs that failed are added to `failures`. Errors are the executor's.
-Result<std::vector<ScaledPoint>> run_points(std::span<const ModelScales> scales,
+Result<std::vector<ScaledPoint>> run_points(std::span<const ModelScales> scales, ComparedWork work,
                                             std::int64_t repeats, std::uint64_t seed,
                                             RunExecutor& executor,
                                             std::vector<FailedRun>& failures);

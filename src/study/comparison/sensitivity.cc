@@ -122,7 +122,8 @@ class QuestionRunner final : public PointRunner {
       : question_(question), executor_(executor), failures_(failures) {}
 
   Result<std::vector<ScaledPoint>> run(std::span<const ModelScales> scales) override {
-    return run_points(scales, question_.repeats, question_.seed, executor_, failures_);
+    return run_points(scales, question_.work, question_.repeats, question_.seed, executor_,
+                      failures_);
   }
 
  private:
@@ -140,7 +141,8 @@ StudyOwnKeys sensitivity_own_keys() {
 
 SensitivityQuestion sensitivity_question(const Scenario& baseline, const Scenario& treatment) {
   const PreparedRun& base = baseline.base();
-  return {.options = base.study.sensitivity,
+  return {.work = compared_work(baseline, treatment),
+          .options = base.study.sensitivity,
           .repeats = base.study.repeats.value_or(kSensitivityDefaultRepeats),
           .seed = base.config.seed,
           .attainment = base.study.capacity.attainment,
@@ -150,7 +152,7 @@ SensitivityQuestion sensitivity_question(const Scenario& baseline, const Scenari
 
 std::optional<bool> meets_slo(const SensitivityQuestion& question, const ScaledPoint& point,
                               std::size_t side) {
-  const std::optional<double> worst = point.worst_goodput[side];
+  const std::optional<double> worst = point.worst_met[side];
   if (!worst) return std::nullopt;
   return *worst >= question.attainment;
 }
@@ -182,7 +184,7 @@ Result<SensitivityResult> find_sensitivity(const SensitivityQuestion& question,
   Result<std::vector<ScaleFlip>> flips = find_flips(result.scans, runner);
   if (!flips) return std::unexpected(flips.error());
   result.flips = std::move(*flips);
-  for (std::size_t metric = 0; metric < kComparedMetrics.size(); ++metric) {
+  for (std::size_t metric = 0; metric < kComparedCount; ++metric) {
     result.rows.push_back(row_of(result, metric));
   }
   result.alike = result.unscaled.alike && std::ranges::all_of(result.draws, &ScaledPoint::alike);

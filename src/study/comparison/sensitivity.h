@@ -28,6 +28,7 @@ namespace inferscale {
 constexpr std::int64_t kSensitivityDefaultRepeats = 3;
 
 struct SensitivityQuestion {
+  ComparedWork work = ComparedWork::kRequests;
   SensitivityOptions options;
   std::int64_t repeats = kSensitivityDefaultRepeats;  // of each point, with seeds of their own
   std::uint64_t seed = 0;
@@ -48,7 +49,7 @@ struct ScaleSeparation {
 };
 
 struct SensitivityRow {
-  std::size_t metric = 0;  // index in kComparedMetrics
+  std::size_t metric = 0;  // index in compared_metrics()
   std::int64_t wins = 0;   // draws, of the treatment
   std::int64_t losses = 0;
   std::int64_t ties = 0;
@@ -66,7 +67,7 @@ struct SensitivityResult {
   std::vector<ScaledPoint> draws;
   std::vector<ScaleScan> scans;
   std::vector<ScaleFlip> flips;
-  std::vector<SensitivityRow> rows;  // by index in kComparedMetrics
+  std::vector<SensitivityRow> rows;  // by index in compared_metrics()
   bool alike = false;                // at every point, all repetitions have the same figures
   std::vector<FailedRun> failures;
 };

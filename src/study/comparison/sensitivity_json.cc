@@ -31,8 +31,8 @@ JsonValue point_json(const SensitivityQuestion& question, const ScaledPoint& poi
   json.add("prefill", point.scales.prefill);
   json.add("decode", point.scales.decode);
   json.add("transfer", point.scales.transfer);
-  for (std::size_t metric = 0; metric < kComparedMetrics.size(); ++metric) {
-    const std::string name(info_of(kComparedMetrics[metric]).name);
+  for (std::size_t metric = 0; metric < kComparedCount; ++metric) {
+    const std::string name(info_of(compared_metrics(question.work)[metric]).name);
     json.add(name + "_baseline", point.means[kBaseline][metric]);
     json.add(name + "_treatment", point.means[kTreatment][metric]);
     json.add(name + "_winner", winner_name(point.winner(metric)));
@@ -57,7 +57,7 @@ JsonValue scales_json(const SensitivityQuestion& question) {
 }
 
 JsonValue row_json(const SensitivityResult& result, const SensitivityRow& row) {
-  const MetricInfo& info = info_of(kComparedMetrics[row.metric]);
+  const MetricInfo& info = info_of(compared_metrics(result.question.work)[row.metric]);
   const bool any = row.over_draws.pairs > 0;
   const auto only = [&](double value) { return any ? std::optional(value) : std::nullopt; };
   JsonValue json = JsonValue::object();
@@ -145,13 +145,14 @@ JsonValue slo_json(const SensitivityResult& result) {
 JsonValue flips_json(const SensitivityResult& result) {
   JsonValue flips = JsonValue::array();
   for (const ScaleFlip& flip : result.flips) {
-    flips.append(JsonValue::object()
-                     .add("metric", info_of(kComparedMetrics[flip.metric]).name)
-                     .add("scale", scale_name(flip.scale))
-                     .add("from", winner_name(flip.from))
-                     .add("to", winner_name(flip.to))
-                     .add("holds_at", flip.holds_at)
-                     .add("flips_at", flip.flips_at));
+    flips.append(
+        JsonValue::object()
+            .add("metric", info_of(compared_metrics(result.question.work)[flip.metric]).name)
+            .add("scale", scale_name(flip.scale))
+            .add("from", winner_name(flip.from))
+            .add("to", winner_name(flip.to))
+            .add("holds_at", flip.holds_at)
+            .add("flips_at", flip.flips_at));
   }
   return flips;
 }

@@ -94,12 +94,12 @@ TEST(Sensitivity, NamesTheScaleThatFlipsAMetricAndWhere) {
   const SensitivityResult result = study(question_of(100), executor);
   ASSERT_EQ(result.flips.size(), 2u);
   const ScaleFlip& goodput = result.flips[0];  // leaves the tie as soon as prefill is slower
-  EXPECT_EQ(kComparedMetrics[goodput.metric], Metric::kGoodput);
+  EXPECT_EQ(compared_metrics(result.question.work)[goodput.metric], Metric::kGoodput);
   EXPECT_EQ(goodput.scale, ModelScale::kPrefill);
   EXPECT_EQ(goodput.from, Winner::kTie);
   EXPECT_LE(goodput.flips_at, kFlipRatio);
   const ScaleFlip& ttft = result.flips[1];
-  EXPECT_EQ(kComparedMetrics[ttft.metric], Metric::kTtftP95);
+  EXPECT_EQ(compared_metrics(result.question.work)[ttft.metric], Metric::kTtftP95);
   EXPECT_EQ(ttft.scale, ModelScale::kDecode);
   EXPECT_LE(ttft.holds_at, kCrossing);
   EXPECT_GE(ttft.flips_at, kCrossing);
@@ -125,6 +125,29 @@ TEST(Sensitivity, TellsDrawsLostFromDrawsWonAsPairByPair) {
   const double pairs = static_cast<double>(ttft.wins) * static_cast<double>(ttft.losses);
   EXPECT_DOUBLE_EQ(ttft.separations[0].lost_is_larger, larger / pairs);
   EXPECT_TRUE(result.rows[2].separations.empty());  // nothing is won
+}
+
+TEST(Sensitivity, OfSessionsTurnsAreCompared) {
+  FakeExecutor executor([](const RunRequest& request) {
+    const RunResult requests = record_of(request);
+    RunResult record;
+    record.figures.set(Metric::kTurnTtftP95, requests.figures[Metric::kTtftP95]);
+    record.figures.set(Metric::kSessionMakespanP95, requests.figures[Metric::kE2eP95]);
+    record.figures.set(Metric::kTurnAttainment, request.scenario == kTreatment ? 0.995 : 0.9);
+    return record;
+  });
+  SensitivityQuestion question = question_of(20);
+  const SensitivityResult none = study(question, executor);
+  EXPECT_EQ(none.rows[0].unknown, 20);
+  question.work = ComparedWork::kSessions;
+  const SensitivityResult result = study(question, executor);
+  EXPECT_EQ(result.rows[0].wins + result.rows[0].losses, 20);
+  EXPECT_EQ(result.rows[1].wins, 20) << "the larger attainment wins";
+  EXPECT_EQ(result.rows[2].losses, 20);
+  EXPECT_EQ(meets_slo(question, result.draws[0], kBaseline), false);
+  EXPECT_EQ(meets_slo(question, result.draws[0], kTreatment), true);
+  const std::string json = sensitivity_json(result, {}).text();
+  EXPECT_NE(json.find(R"("session_makespan_s_p95_winner":"baseline")"), std::string::npos);
 }
 
 TEST(Sensitivity, TheSloIsMetWhenEveryRepetitionMeetsIt) {

@@ -1,13 +1,25 @@
 #include "study/executors/message_bytes.h"
 
+#include <array>
+
 #include "study/metric.h"
 
 namespace inferscale {
 namespace {
 
-static_assert(kMetricCount <= 64, "a bit for each figure");
-
 enum class RecordKind : std::uint8_t { kNone, kFigures, kFailure };
+
+// A bit for each figure.
+using Present = std::array<std::uint64_t, (kMetricCount + 63) / 64>;
+
+std::uint64_t bit_of(Metric metric) {
+  return std::uint64_t{1} << (static_cast<unsigned>(metric) % 64);
+}
+
+template <typename Words>
+auto& word_of(Words& present, Metric metric) {
+  return present[static_cast<std::size_t>(metric) / 64];
+}
 
 }  // namespace
 
@@ -23,9 +35,9 @@ void put_record(std::string& out, const std::optional<RunResult>& record) {
     return put_text(out, record->failure);
   }
   put(out, RecordKind::kFigures);
-  std::uint64_t present = 0;
+  Present present{};
   for (const MetricInfo& info : all_metrics()) {
-    if (record->figures[info.metric]) present |= 1ULL << static_cast<unsigned>(info.metric);
+    if (record->figures[info.metric]) word_of(present, info.metric) |= bit_of(info.metric);
   }
   put(out, present);
   for (const MetricInfo& info : all_metrics()) {
@@ -42,9 +54,9 @@ std::optional<RunResult> MessageReader::take_record() {
     record.failure = take_text();
     return record;
   }
-  const auto present = take<std::uint64_t>();
+  const auto present = take<Present>();
   for (const MetricInfo& info : all_metrics()) {
-    if ((present >> static_cast<unsigned>(info.metric) & 1U) == 0) continue;
+    if ((word_of(present, info.metric) & bit_of(info.metric)) == 0) continue;
     record.figures.set(info.metric, take<double>());
   }
   return record;

@@ -131,7 +131,7 @@ bool shares_prefixes(const PreparedRun& run) {
   const WorkloadOptions& workload = run.config.workload;
   if (workload.shared_prefix) return true;
   if (run.trace) return run.trace->content.any();
-  return workload.generated.prefixes || workload.generated.conversations;
+  return workload.sessions || workload.generated.prefixes || workload.generated.conversations;
 }
 
 void note_keys(CandidateList& list) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <tuple>
 
 #include "base/check.h"
@@ -46,29 +45,6 @@ RunRequest request_of(const Candidate& candidate, std::uint64_t base_seed,
           .settings = candidate.settings,
           .seed = repetition_seed(base_seed, repetition),
           .scales = {}};
-}
-
-std::optional<Spread> spread_of(std::span<const RunResult> records, Metric metric) {
-  Spread spread;
-  const double count = static_cast<double>(records.size());
-  double sum = 0;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const std::optional<double> value = records[i].figures[metric];
-    if (!value) return std::nullopt;
-    sum += *value;
-    spread.min = i == 0 ? *value : std::min(spread.min, *value);
-    spread.max = i == 0 ? *value : std::max(spread.max, *value);
-  }
-  // Equal values have this mean, whatever their sum was rounded to.
-  spread.mean = std::clamp(sum / count, spread.min, spread.max);
-  if (records.size() < 2) return spread;
-  double squares = 0;
-  for (const RunResult& record : records) {
-    const double apart = *record.figures[metric] - spread.mean;
-    squares += apart * apart;
-  }
-  spread.sd = std::sqrt(squares / (count - 1));
-  return spread;
 }
 
 ExploredCandidate explored(Candidate candidate, std::span<const RunResult> records) {

@@ -20,16 +20,9 @@
 #include "study/metric.h"
 #include "study/run_executor.h"
 #include "study/scenario.h"
+#include "study/spread.h"
 
 namespace inferscale {
-
-// One figure over the repetitions.
-struct Spread {
-  double mean = 0;
-  std::optional<double> sd;  // of the sample; none of one repetition
-  double min = 0;
-  double max = 0;
-};
 
 struct ExploredCandidate {
   Candidate candidate;

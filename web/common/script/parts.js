@@ -43,8 +43,8 @@ function warningBox(sentences) {
   if (sentences.length === 0) return null;
   return element(
     "section",
-    { class: "notice", "aria-label": "Warnings" },
-    element("strong", {}, sentences.length === 1 ? "Warning" : "Warnings"),
+    { class: "notice", "aria-label": "Notes" },
+    element("strong", {}, sentences.length === 1 ? "Note" : "Notes"),
     element("ul", {}, ...sentences.map((sentence) => element("li", {}, sentence))),
   );
 }

@@ -118,7 +118,20 @@ function logMarks(plot, index, low, high) {
   return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => (first + i) * step);
 }
 
-const logAxis = { splits: logMarks, filter: (plot, marks) => marks };
+// Along the bottom only the marks that have room bear their number.
+function roomyMarks(plot, marks, axisIndex) {
+  if (axisIndex !== 0) return marks;
+  const room = 48;
+  let last = -Infinity;
+  return marks.map((mark) => {
+    const at = plot.valToPos(mark, "x");
+    if (at - last < room) return null;
+    last = at;
+    return mark;
+  });
+}
+
+const logAxis = { splits: logMarks, filter: roomyMarks };
 
 // From nought to a little above the data.
 function fromZero(plot, low, high) {

@@ -44,7 +44,7 @@ function drawQuantiles(plot, paint, group, unit) {
   context.restore();
 }
 
-function cdfOptions(paint, title, group, unit, limitMs, logarithmic) {
+function cdfOptions(paint, title, group, unit, limitMs, logarithmic, what) {
   const limit = limitMs === null ? null : limitMs * unit.perMs;
   const near = limit !== null && limit <= (logarithmic ? 30 : 1.6) * group.max * unit.perMs;
   const range = (plot, low, high) => {
@@ -58,7 +58,7 @@ function cdfOptions(paint, title, group, unit, limitMs, logarithmic) {
     scales: { x: { time: false, distr: logarithmic ? 3 : 1, range }, y: { range: [0, 102] } },
     axes: [
       bottomAxis(paint, title + " (" + unit.name + ")", logarithmic ? logAxis : {}),
-      leftAxis(paint, "requests at most (%)"),
+      leftAxis(paint, what + "s at most (%)"),
     ],
     series: [
       { label: unit.name, value: (plot, value) => figure(value) },
@@ -82,19 +82,20 @@ function cdfOptions(paint, title, group, unit, limitMs, logarithmic) {
   };
 }
 
-function cdfFigure(title, name, cdf, group, limitMs, scale) {
+// The distribution is of all `what`s that `ended` so.
+function cdfFigure(title, name, cdf, group, limitMs, scale, what = "request", ended = "finished") {
   const unit = latencyUnit(group.p95);
   const caption =
     ["p50", "p95", "p99"].map((key) => key + " " + latency(group[key])).join(", ") +
     "; " +
-    plural(cdf.count, "finished request");
+    plural(cdf.count, ended + " " + what);
   if (cdf.count === 0) return null;
   return plotFigure(
     title,
     caption,
     250,
     (paint) => ({
-      options: cdfOptions(paint, name, group, unit, limitMs, scale.logarithmic),
+      options: cdfOptions(paint, name, group, unit, limitMs, scale.logarithmic, what),
       data: cdfData(cdf, unit, scale.logarithmic),
     }),
     true,

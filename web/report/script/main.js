@@ -2,7 +2,7 @@
 
 const run = JSON.parse(document.getElementById("data").textContent);
 
-function buildPage({ manifest, summary, series, fleet }) {
+function buildPage({ manifest, summary, series, fleet, sessions }) {
   document.title = manifest.name + " – InferScale report";
   const noOutcomes = series.cdf
     ? null
@@ -16,9 +16,10 @@ function buildPage({ manifest, summary, series, fleet }) {
     .append(
       ...[
         heading(manifest),
-        verdict(summary),
-        cards(summary),
+        verdict(summary, manifest),
+        cards(summary, manifest),
         warnings(manifest),
+        sessionSection(sessions, summary),
         element(
           "section",
           {},
@@ -35,7 +36,7 @@ function buildPage({ manifest, summary, series, fleet }) {
         ),
         noOutcomes,
         series.cdf ? distributions(series, summary) : null,
-        timelines(series, summary, manifest),
+        timelines(series, summary, manifest, sessions),
         series.lengths ? lengthSection(series.lengths) : null,
         configuration(manifest),
         element(

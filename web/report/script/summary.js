@@ -60,13 +60,22 @@ function goodputSentence(summary) {
     bold(percent(slo.goodput)),
     ") met the targets (" + targets(slo) + "): a goodput of ",
     bold(figure(slo.goodput_rps) + " requests/s"),
-    ". ",
+    overAllTime(summary) + ". ",
   ];
 }
 
 // A run without a steady state has no percentiles of its own: said before any of them.
-function steadySentence({ steady, backlog }) {
+function steadySentence({ steady, backlog, sessions }) {
   if (steady !== false) return [];
+  if (sessions) {
+    return [
+      bold("Not a steady state: "),
+      "sessions in progress grew by ",
+      bold(figure(backlog.growth_rps) + " sessions/s"),
+      " of " + figure(backlog.arrivals_rps) + " that began, ",
+      "so with more sessions latencies are longer. ",
+    ];
+  }
   return [
     bold("Not a steady state: "),
     "the backlog grew by ",
@@ -84,24 +93,65 @@ function lossSentences({ refused, unfinished, lost }) {
   return parts;
 }
 
-function usageSentences({ kv, accelerator_hours_per_million_output_tokens: cost }) {
-  const parts =
-    kv.used_fraction_mean === null
+// The most KV that was resident at once in a replica, as a share of what it has room for: "99.6 %".
+// Nothing where replicas differ, or where the manifest does not say.
+function residentShare({ sessions }, { derived }) {
+  if (derived.groups || !(derived.kv_tokens > 0)) return null;
+  return percent(sessions.kv.tokens_peak_replica / derived.kv_tokens);
+}
+
+// What running turns hold is next to nothing beside what is kept for the turns to come.
+function sessionKvSentences(summary, manifest) {
+  const { kv, sessions } = summary;
+  const share = residentShare(summary, manifest);
+  return [
+    "KV that was resident, idle or of running turns, took ",
+    bold(figure(sessions.kv.gb_mean) + " GB"),
+    (summary.fleet && summary.fleet.replicas > 1 ? " in all replicas" : "") + " on average, ",
+    bold(figure(sessions.kv.gb_peak_replica) + " GB"),
+    " at the peak of a replica" + (share === null ? "" : " (" + share + " of its KV cache)"),
+    ...(kv.used_fraction_mean === null
       ? []
       : [
-          "The KV cache was ",
-          bold(percent(kv.used_fraction_mean)),
-          " full on average and ",
-          bold(percent(kv.used_fraction_peak)),
-          " at its peak. ",
-        ];
+          "; of all blocks running turns held " + percent(kv.used_fraction_mean) + " on average, ",
+          percent(kv.used_fraction_peak) + " at the peak",
+        ]),
+    ". ",
+  ];
+}
+
+function kvSentences(summary, manifest) {
+  const { kv, sessions } = summary;
+  if (sessions && sessions.kv.gb_mean !== null) return sessionKvSentences(summary, manifest);
+  if (kv.used_fraction_mean === null) return [];
+  return [
+    "The KV cache was ",
+    bold(percent(kv.used_fraction_mean)),
+    " full on average and ",
+    bold(percent(kv.used_fraction_peak)),
+    " at its peak. ",
+  ];
+}
+
+// What rates and costs of a run that is long over before its end are taken over.
+function overAllTime(summary) {
+  return longTail(summary.sessions) ? ", over all " + span(summary.duration_s) : "";
+}
+
+function usageSentences(summary, manifest) {
+  const cost = summary.accelerator_hours_per_million_output_tokens;
+  const parts = kvSentences(summary, manifest);
   if (cost !== null) {
-    parts.push("A million output tokens took ", bold(figure(cost) + " accelerator-hours"), ".");
+    parts.push(
+      "A million output tokens took ",
+      bold(figure(cost) + " accelerator-hours"),
+      overAllTime(summary) + ".",
+    );
   }
   return parts;
 }
 
-function verdict(summary) {
+function verdict(summary, manifest) {
   if (summary.requests.arrived === 0)
     return element("p", { class: "verdict" }, "No request arrived.");
   return element(
@@ -111,7 +161,7 @@ function verdict(summary) {
     ...latencySentences(summary),
     ...goodputSentence(summary),
     ...lossSentences(summary.requests),
-    ...usageSentences(summary),
+    ...usageSentences(summary, manifest),
   );
 }
 
@@ -127,8 +177,31 @@ function latencyCard(name, group, quantile, others, steady) {
   );
 }
 
-function cards(summary) {
-  const { slo, throughput, kv, steady } = summary;
+function kvCard(summary, manifest) {
+  const { kv, sessions } = summary;
+  if (!sessions || sessions.kv.gb_mean === null) {
+    return card(
+      "KV cache, peak",
+      percent(kv.used_fraction_peak),
+      "",
+      percent(kv.used_fraction_mean) + " on average",
+    );
+  }
+  const share = residentShare(summary, manifest);
+  return card(
+    "KV resident, peak",
+    figure(sessions.kv.gb_peak_replica),
+    "GB",
+    (share === null ? "" : share + " of a replica’s; ") +
+      figure(sessions.kv.gb_mean) +
+      " GB on average" +
+      (summary.fleet && summary.fleet.replicas > 1 ? " in all replicas" : "") +
+      overAllTime(summary),
+  );
+}
+
+function cards(summary, manifest) {
+  const { slo, throughput, steady } = summary;
   return element(
     "dl",
     { class: "cards" },
@@ -149,25 +222,20 @@ function cards(summary) {
           "Goodput",
           figure(slo.goodput_rps),
           "requests/s",
-          "met the SLO, " + figure(throughput.offered_rps) + " offered",
+          "met the SLO" + overAllTime(summary) + ", " + figure(throughput.offered_rps) + " offered",
         ),
     card(
       "Throughput",
       figure(throughput.output_tokens_per_s),
       "output tokens/s",
-      figure(throughput.finished_rps) + " requests/s finished",
+      figure(throughput.finished_rps) + " requests/s finished" + overAllTime(summary),
     ),
-    card(
-      "KV cache, peak",
-      percent(kv.used_fraction_peak),
-      "",
-      percent(kv.used_fraction_mean) + " on average",
-    ),
+    kvCard(summary, manifest),
     card(
       "Cost",
       figure(summary.accelerator_hours_per_million_output_tokens),
       "accelerator-hours",
-      "per million output tokens",
+      "per million output tokens" + overAllTime(summary),
     ),
   );
 }

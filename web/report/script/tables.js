@@ -191,12 +191,13 @@ function throughputTable(summary) {
 
 function resourceTable(summary) {
   const { kv, batch, queue } = summary;
+  const held = summary.sessions ? "KV cache held by running turns" : "KV cache in use";
   return table(
     "Resources",
     ["", "figure", "unit"],
     [
-      ["KV cache in use, mean", percent(kv.used_fraction_mean), "of its blocks"],
-      ["KV cache in use, peak", percent(kv.used_fraction_peak), "of its blocks"],
+      [held + ", mean", percent(kv.used_fraction_mean), "of its blocks"],
+      [held + ", peak", percent(kv.used_fraction_peak), "of its blocks"],
       ["Running, mean", figure(batch.running_mean), "requests"],
       ["Running, peak", whole(batch.running_peak), "requests"],
       ["Waiting, peak", whole(queue.depth_peak), "requests"],

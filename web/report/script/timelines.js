@@ -14,6 +14,25 @@ function timeOptions(paint, run, label, more) {
   };
 }
 
+// The time that plots show, in the unit that suits it: of agent programs only up to where nearly
+// all turns had finished, when the run goes on for long after that.
+function shownTime(sessions, summary) {
+  const seconds = sessions && sessions.until_s ? sessions.until_s : summary.duration_s;
+  const unit = timeUnit(seconds);
+  return { unit, end: seconds * unit.perSecond || 1 };
+}
+
+function shownNote(sessions, summary) {
+  if (!sessions || !sessions.until_s) return "";
+  return (
+    "; the first " +
+    span(sessions.until_s) +
+    " of " +
+    span(summary.duration_s) +
+    ", when 99 % of the turns had finished"
+  );
+}
+
 function timeSeries(run) {
   return { label: "time (" + run.unit.name + ")", value: (plot, value) => figure(value) };
 }
@@ -70,7 +89,7 @@ function spreadPlot(paint, run, points, quantity, label, limit) {
   return { options, data };
 }
 
-function stateFigures(run, points, manifest) {
+function stateFigures(run, points, manifest, ofSessions) {
   if (points.t_s.length === 0) {
     return [element("p", { class: "quiet" }, "The run kept no readings of its state.")];
   }
@@ -110,10 +129,10 @@ function stateFigures(run, points, manifest) {
   if (points.kv.mean.some((value) => value !== null)) {
     figures.push(
       state(
-        "KV cache in use",
-        points.replicas > 1
+        ofSessions ? "KV cache held by running turns" : "KV cache in use",
+        (points.replicas > 1
           ? "Share of the blocks: mean over the replicas, the emptiest and the fullest"
-          : "Share of the blocks",
+          : "Share of the blocks") + (ofSessions ? "; idle KV is not in it" : ""),
         points.kv,
         "%",
         { value: 100, name: "full" },
@@ -261,9 +280,9 @@ function scatterSection(run, series, summary) {
   return panel;
 }
 
-function timelines(series, summary, manifest) {
-  const unit = timeUnit(summary.duration_s);
-  const run = { unit, end: summary.duration_s * unit.perSecond || 1 };
+function timelines(series, summary, manifest, sessions) {
+  const run = shownTime(sessions, summary);
+  const part = shownNote(sessions, summary);
   return element(
     "section",
     {},
@@ -272,8 +291,9 @@ function timelines(series, summary, manifest) {
       "p",
       { class: "quiet hint" },
       "Drag across a plot to zoom in on a time, double-click to see all.",
+      part === "" ? null : " The plots show" + part.slice(1) + ".",
     ),
-    ...stateFigures(run, series.timeline, manifest),
+    ...stateFigures(run, series.timeline, manifest, Boolean(summary.sessions)),
     series.rates ? ratesFigure(run, series.rates) : null,
     series.scatter ? scatterSection(run, series, summary) : null,
   );

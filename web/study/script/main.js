@@ -13,6 +13,22 @@ const kinds = {
     section: sensitivitySection,
     shownBelow: ["Baseline", "Treatment", "Changed"],
   },
+  ttl_sweep: {
+    question: "How long a session's idle KV cache should stay in HBM",
+    section: sweepSection,
+  },
+  affinity_sweep: {
+    question: "How much longer a turn should wait to stay where its KV cache is",
+    section: sweepSection,
+  },
+  memory_stress: {
+    question: "What agent sessions lose when KV memory is short",
+    section: sweepSection,
+  },
+  host_sweep: {
+    question: "Whether to recompute idle KV, keep it in HBM or move it to host memory",
+    section: sweepSection,
+  },
   validate: { question: "How far predictions are from measurements", section: validateSection },
 };
 

@@ -27,6 +27,24 @@ const metricsByName = {
   kv_used_mean: { label: "KV use, mean", unit: "", show: percent },
   kv_used_peak: { label: "KV use, peak", unit: "", show: percent },
   utilisation: { label: "utilisation", unit: "", show: percent },
+  history_hit_rate: { label: "history found", unit: "", show: percent },
+  prompt_hit_rate: { label: "prompt found", unit: "", show: percent },
+  routing_locality: { label: "routing locality", unit: "", show: percent },
+  turn_attainment: { label: "turns within the SLO", unit: "", show: percent },
+  session_attainment: { label: "sessions complete in time", unit: "", show: percent },
+  kv_gb_mean: { label: "KV in HBM, mean", unit: "GB" },
+  kv_gb_peak_replica: { label: "KV in HBM, peak of a replica", unit: "GB" },
+  kv_tokens_peak_replica: { label: "KV in HBM, peak of a replica", unit: "tokens" },
+  host_gb_peak: { label: "KV in host memory, peak", unit: "GB" },
+  hbm_gb_seconds: { label: "KV in HBM", unit: "GB s" },
+  history_recomputed_tokens: { label: "history recomputed", unit: "tokens" },
+  evicted_ttl_tokens: { label: "evicted by TTL", unit: "tokens" },
+  evicted_pressure_tokens: { label: "evicted under pressure", unit: "tokens" },
+  recompute_s: { label: "time of recomputing", unit: "s" },
+  transfer_s: { label: "time waited for transfers", unit: "s" },
+  exposed_s: { label: "exposed offload time", unit: "s" },
+  jain: { label: "Jain's index of sessions", unit: "" },
+  starved: { label: "starved sessions", unit: "" },
   accelerators_mean: { label: "accelerators", unit: "" },
   cost_per_hour: { label: "cost", unit: "an hour" },
   good_requests_per_cost: { label: "good requests for a unit of cost", unit: "" },
@@ -42,6 +60,16 @@ function metricNamed(name) {
     const statistic = timed[2] === undefined ? "" : " " + timed[2];
     return { label: metricWords[timed[1]] + statistic, unit: "ms", show: figure };
   }
+  const ofTurns = /^turn_(ttft|e2e)_ms_(.+)$/.exec(name);
+  if (ofTurns) {
+    return {
+      label: "turn " + metricWords[ofTurns[1]] + " " + ofTurns[2],
+      unit: "ms",
+      show: figure,
+    };
+  }
+  const makespan = /^session_makespan_s_(.+)$/.exec(name);
+  if (makespan) return { label: "session makespan " + makespan[1], unit: "s", show: figure };
   const seconds = /^(.+)_s$/.exec(name);
   if (seconds) return { label: seconds[1].replaceAll("_", " "), unit: "s", show: figure };
   return { label: name.replaceAll("_", " "), unit: "", show: figure };

@@ -273,15 +273,19 @@ std::string slo_line(JsonFields& result, const Parsed& parsed) {
   const std::int64_t treatment = fields.integer("treatment");
   const std::int64_t neither = fields.integer("neither");
   const std::int64_t unknown = fields.integer("unknown");
+  const bool of_turns = std::ranges::any_of(
+      parsed.rows, [](const Row& row) { return row.metric == "turn_attainment"; });
   std::string text = fmt::format(
       "the baseline meets it in {} of {} draws, the treatment in {}, both in {}, "
       "neither in {}",
       baseline, parsed.draws, treatment, fields.integer("both"), neither);
   if (unknown > 0) text += fmt::format(", unknown in {}", unknown);
-  text += fmt::format(" (goodput of {} or more in every repetition). With the model as it is, {}.",
-                      figure(fields.number("attainment")), unscaled_words(fields));
+  text += fmt::format(" ({} of {} or more in every repetition). With the model as it is, {}.",
+                      of_turns ? "turn attainment" : "goodput", figure(fields.number("attainment")),
+                      unscaled_words(fields));
   if (unknown == parsed.draws && baseline + treatment == 0) {
-    text = "no draw has goodputs of both sides, so whether it is met is unknown.";
+    text = std::string("no draw has ") + (of_turns ? "turn attainments" : "goodputs") +
+           " of both sides, so whether it is met is unknown.";
   }
   if (fields.failed()) result.fail("slo", fields.error().message);
   return "\n" + wrapped("SLO: ", text);

@@ -131,12 +131,16 @@ std::string setting_value(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string set_options(const ExploreRow& row) {
+std::string set_options(const std::vector<std::pair<std::string, Json>>& settings) {
   std::string text;
-  for (const auto& [key, value] : row.settings) {
+  for (const auto& [key, value] : settings) {
     text += (text.empty() ? "" : " ") + ("--set " + shell_word(key + "=" + setting_value(value)));
   }
   return text;
+}
+
+std::string set_options(const ExploreRow& row) {
+  return set_options(row.settings);
 }
 
 }  // namespace inferscale

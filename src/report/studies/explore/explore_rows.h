@@ -55,6 +55,7 @@ std::string accelerators_text(double count);
 std::string setting_value(const Json& value);
 
 // "--set deployment.replicas=2 --set ...", for a shell; "" for the configuration itself.
+std::string set_options(const std::vector<std::pair<std::string, Json>>& settings);
 std::string set_options(const ExploreRow& row);
 
 }  // namespace inferscale

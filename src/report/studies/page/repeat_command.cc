@@ -64,12 +64,12 @@ std::string scales_comment(const Json& scales) {
 
 }  // namespace
 
-std::string repeat_command(const StudyRun& run) {
-  std::string command = "inferscale simulate " + scenario_words(run.scenario);
+std::string repeat_command(const StudyRun& run, const std::string& command) {
+  std::string line = "inferscale " + command + " " + scenario_words(run.scenario);
   for (const std::string& setting : run.settings)
-    command += " --set " + quoted(without_quotes(setting));
-  command += " --set seed=" + std::to_string(run.seed);
-  return run.scales.is_object() ? command + scales_comment(run.scales) : command;
+    line += " --set " + quoted(without_quotes(setting));
+  line += " --set seed=" + std::to_string(run.seed);
+  return run.scales.is_object() ? line + scales_comment(run.scales) : line;
 }
 
 }  // namespace inferscale

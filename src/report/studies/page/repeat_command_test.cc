@@ -15,6 +15,11 @@ TEST(RepeatCommand, NamesTheFileTheSettingsAndTheSeed) {
             "--set slo.ttft_ms=500.5 --set seed=7");
 }
 
+TEST(RepeatCommand, SessionsHaveACommandOfTheirOwn) {
+  EXPECT_EQ(repeat_command({.scenario = "agents.yaml", .seed = 42}, "agents"),
+            "inferscale agents agents.yaml --set seed=42");
+}
+
 TEST(RepeatCommand, LeavesQuotationMarksOutWhereTheTextIsTheSame) {
   EXPECT_EQ(repeat_command({.scenario = "a.yaml",
                             .settings = {R"(deployment.engine.scheduler="vllm")", R"(name="7")",

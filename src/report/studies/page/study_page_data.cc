@@ -4,6 +4,7 @@
 
 #include "base/json_writer.h"
 #include "report/page.h"
+#include "report/studies/agents/sweep_rows.h"
 #include "report/studies/page/repeat_command.h"
 #include "report/studies/page/text_opening.h"
 
@@ -75,11 +76,11 @@ void thin(Json& value, const std::string& path, std::size_t most, Json& left_out
   }
 }
 
-JsonValue run_json(const StudyRun& run) {
+JsonValue run_json(const StudyRun& run, const std::string& command) {
   JsonValue figures = JsonValue::array();
   for (const std::optional<double>& figure : run.figures) figures.append(figure);
   return JsonValue::object()
-      .add("repeat", repeat_command(run))
+      .add("repeat", repeat_command(run, command))
       .add("figures", std::move(figures))
       .add("failure", run.failure.empty() ? JsonValue() : JsonValue(run.failure));
 }
@@ -88,7 +89,8 @@ JsonValue runs_json(const StudyFolderContent& study) {
   JsonValue names = JsonValue::array();
   for (const std::string& name : study_page_runs().figures) names.append(name);
   JsonValue rows = JsonValue::array();
-  for (const StudyRun& run : study.runs) rows.append(run_json(run));
+  const std::string command = sweep_words(study.kind) != nullptr ? "agents" : "simulate";
+  for (const StudyRun& run : study.runs) rows.append(run_json(run, command));
   return JsonValue::object()
       .add("count", study.runs_in_all)
       .add("failed", study.runs_failed)

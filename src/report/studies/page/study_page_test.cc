@@ -29,9 +29,10 @@ class StudyPage : public testing::Test {
 
 TEST_F(StudyPage, IsNotMadeOfAnUnknownKind) {
   write_study("horoscope", R"({"kind":"horoscope"})");
-  EXPECT_EQ(error(), (folder_ / "./result.json") +
-                         ": key 'kind': expected one of ab, capacity, explore, sensitivity, "
-                         "validate, got 'horoscope'");
+  EXPECT_EQ(error(),
+            (folder_ / "./result.json") +
+                ": key 'kind': expected one of ab, affinity_sweep, capacity, explore, "
+                "host_sweep, memory_stress, sensitivity, ttl_sweep, validate, got 'horoscope'");
   EXPECT_FALSE(folder_.has("page.html"));
 }
 

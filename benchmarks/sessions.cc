@@ -1,0 +1,201 @@
+// What agent sessions cost: CPU time of a turn and peak memory, served by the serial station and by
+// the engine with a batch, by how many sessions there are and how many turns each has.
+//
+// Sessions are as in the preset `coding_agent`, but that each has so many turns; they begin within
+// ten seconds, so that all of them are under way at once. Llama-3.1-8B on H100s, one for each 156
+// sessions behind `bounded_affinity`: far too few, so that nearly every turn finds its context gone
+// and computes it again. That is the dearest that sessions can be.
+//
+// Each measurement is a process of its own, so that its peak memory is its own. The time is that of
+// making the programs and of the event loop, in CPU seconds (the machine may be shared): medians of
+// rounds in each of which every row is measured once.
+//
+//   sessions_benchmark [--quick]     --quick: one round, at most 1,000 sessions
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "catalog/accelerators.h"
+#include "catalog/models.h"
+#include "report/text/text_table.h"
+#include "sim/deployment.h"
+#include "sim/simulator.h"
+#include "workload/programs/generate_programs.h"
+#include "workload/programs/program_source.h"
+
+namespace inferscale {
+namespace {
+
+struct Case {
+  ServiceMode service = ServiceMode::kSerial;
+  std::uint64_t sessions = 100;
+  std::uint32_t turns = 11;
+};
+
+struct Cost {
+  double seconds = 0;
+  double turns = 0;   // contexts end before max_context_tokens
+  double reused = 0;  // of the prompts' tokens
+  double peak_bytes = 0;
+};
+
+double cpu_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+LengthOptions lognormal(double mean, double cv) {
+  return {.shape = LognormalLength{.mean = mean, .cv = cv}};
+}
+
+GeneratedSessions sessions_of(const Case& one) {
+  return {.count = one.sessions,
+          .turns = {.shape = ConstantLength{one.turns}},
+          .first_prompt_tokens = lognormal(6910, 1.391),
+          .appended_tokens = lognormal(1514, 5.395),
+          .output_tokens = lognormal(399.5, 1.546),
+          .system_prompt_tokens = 15'000,
+          .tool_gap = {.shape = DelayShape::kLognormal,
+                       .mean_s = 35.49,
+                       .cv = 3.964,
+                       .min = Duration::from_seconds(2)},
+          .person_gap = {.shape = DelayShape::kLognormal, .mean_s = 1507, .cv = 8.031},
+          .person_share = 0.0546,
+          .max_context_tokens = 131'072};
+}
+
+RunConfig config_of(const Case& one) {
+  RunConfig config;
+  config.seed = 42;
+  config.slo = {.ttft = Duration::from_seconds(2)};
+  const auto replicas = static_cast<std::int64_t>((64 * one.sessions + 9'999) / 10'000);
+  GroupConfig group{.name = "replicas", .replicas = replicas};
+  group.deployment.model = find_model("llama-3.1-8b").value();
+  group.deployment.hardware = find_accelerator("h100-sxm").value();
+  group.deployment.engine.scheduler = SchedulerKind::kVllm;
+  group.deployment.engine.prefix_caching = one.service == ServiceMode::kBatched;
+  group.deployment.engine.service = one.service;
+  config.fleet.groups.push_back(group);
+  config.workload.sessions = SessionOptions{.generated = sessions_of(one)};
+  config.fleet.router.policy = RouterPolicy::kBoundedAffinity;
+  return config;
+}
+
+Cost run_once(const Case& one) {
+  const FleetDeployment deployment = derive_fleet(config_of(one)).value();
+  const double begin = cpu_seconds();
+  const PoissonArrivals arrivals{.rate_rps = static_cast<double>(one.sessions) / 10};
+  const Programs programs = generate_programs(sessions_of(one), arrivals, 42);
+  const auto source = make_program_source(programs, {});
+  const SimulationResult result = simulate_fleet(deployment.fleet, {}, *source, {});
+  Cost cost{.seconds = cpu_seconds() - begin, .turns = static_cast<double>(programs.turns.size())};
+  cost.reused = static_cast<double>(result.usage.prompt_tokens_cached) /
+                static_cast<double>(result.usage.prompt_tokens_looked_up);
+  for (const Outcome& outcome : result.outcomes) {
+    if (!outcome.finished()) std::abort();
+  }
+  if (result.outcomes.size() != programs.turns.size()) std::abort();
+  return cost;
+}
+
+std::string name_of(const Case& one) {
+  return one.service == ServiceMode::kSerial ? "serial" : "batched";
+}
+
+// The same in a process of its own.
+Cost measure(const Case& one) {
+  int channel[2];
+  if (pipe(channel) != 0) std::abort();
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    const Cost cost = run_once(one);
+    const bool sent = write(channel[1], &cost, sizeof cost) == sizeof cost;
+    _exit(sent ? 0 : 1);
+  }
+  Cost cost;
+  const bool received = child > 0 && read(channel[0], &cost, sizeof cost) == sizeof cost;
+  close(channel[0]);
+  close(channel[1]);
+  int status = 0;
+  rusage usage{};
+  if (wait4(child, &status, 0, &usage) != child || status != 0 || !received) {
+    fmt::print(stderr, "sessions: {}, {} sessions of {} turns: failed\n", name_of(one),
+               one.sessions, one.turns);
+    std::exit(1);
+  }
+  cost.peak_bytes = static_cast<double>(usage.ru_maxrss) * 1024.0;
+  return cost;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+double us_a_turn(const Cost& cost) {
+  return 1e6 * cost.seconds / cost.turns;
+}
+
+// Of the rounds of one row, and of their ratios to the first row in the same round.
+void add_row(TextTable& table, const Case& one, const std::vector<Cost>& costs,
+             const std::vector<Cost>& baseline) {
+  std::vector<double> seconds;
+  std::vector<double> us;
+  std::vector<double> ratios;
+  std::vector<double> peaks;
+  for (std::size_t round = 0; round < costs.size(); ++round) {
+    seconds.push_back(costs[round].seconds);
+    us.push_back(us_a_turn(costs[round]));
+    ratios.push_back(us_a_turn(costs[round]) / us_a_turn(baseline[round]));
+    peaks.push_back(costs[round].peak_bytes);
+  }
+  table.add({name_of(one), std::to_string(one.sessions), std::to_string(one.turns),
+             fmt::format("{:.0f}", costs[0].turns), fmt::format("{:.2f}", median(seconds)),
+             fmt::format("{:.1f}", median(us)), fmt::format("{:.2f}", median(ratios)),
+             fmt::format("{:.0f}", 1e-6 * median(peaks)),
+             fmt::format("{:.0f} %", 100 * costs[0].reused)});
+}
+
+void run_benchmark(bool quick) {
+  std::vector<Case> cases;
+  for (const ServiceMode service : {ServiceMode::kSerial, ServiceMode::kBatched}) {
+    for (const std::uint64_t sessions : {100U, 1'000U, 10'000U}) {
+      if (quick && sessions > 1'000) continue;
+      for (const std::uint32_t turns : {11U, 44U, 88U}) {
+        cases.push_back({.service = service, .sessions = sessions, .turns = turns});
+      }
+    }
+  }
+  std::vector<std::vector<Cost>> costs(cases.size());
+  for (int round = 0; round < (quick ? 1 : 3); ++round) {
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      costs[i].push_back(measure(cases[i]));
+      fmt::print(stderr, "{}, {} sessions of {} turns: {:.2f} CPU s\n", name_of(cases[i]),
+                 cases[i].sessions, cases[i].turns, costs[i].back().seconds);
+    }
+  }
+  TextTable table({"service", ">sessions", ">turns each", ">turns", ">CPU s", ">us a turn",
+                   ">to the first", ">peak MB", ">tokens reused"});
+  for (std::size_t i = 0; i < cases.size(); ++i) add_row(table, cases[i], costs[i], costs[0]);
+  fmt::print("coding_agent on llama-3.1-8b, an h100-sxm for each 156 sessions; CPU time\n\n{}",
+             table.text());
+}
+
+}  // namespace
+}  // namespace inferscale
+
+int main(int argc, char** argv) {
+  inferscale::run_benchmark(argc > 1 && std::strcmp(argv[1], "--quick") == 0);
+  return 0;
+}
