@@ -60,7 +60,7 @@ LengthOptions lognormal(double mean, double cv) {
 
 GeneratedSessions sessions_of(const Case& one) {
   return {.count = one.sessions,
-          .turns = {.shape = ConstantLength{one.turns}},
+          .turns = {.shape = ConstantLength{one.turns}, .max = one.turns},
           .first_prompt_tokens = lognormal(6910, 1.391),
           .appended_tokens = lognormal(1514, 5.395),
           .output_tokens = lognormal(399.5, 1.546),
@@ -123,10 +123,10 @@ Cost measure(const Case& one) {
     const bool sent = write(channel[1], &cost, sizeof cost) == sizeof cost;
     _exit(sent ? 0 : 1);
   }
+  close(channel[1]);  // or the end of a child that fails would not be seen
   Cost cost;
   const bool received = child > 0 && read(channel[0], &cost, sizeof cost) == sizeof cost;
   close(channel[0]);
-  close(channel[1]);
   int status = 0;
   rusage usage{};
   if (wait4(child, &status, 0, &usage) != child || status != 0 || !received) {

@@ -3,8 +3,7 @@
 // The replica is driven from outside, in virtual time. Its owner hands it arrivals with enqueue()
 // and calls wake() at next_wake(); between these calls nothing changes that anybody could see.
 // Rule for ties: arrivals at an instant are enqueued before the wake-up at that instant, and a
-// wake-up first ends the step, then admits, then starts the next step. An arrival that an end at
-// that instant brings about comes after the wake-up, and joins at the next boundary.
+// wake-up first ends the step, then admits, then starts the next step.
 //
 //   waiting --admitted--> prefilling --first token--> decoding --last token--> finished
 //      ^                      |                          |

@@ -206,9 +206,6 @@ bool SegmentReplica::skips_head() const {
   // At the boundary it competed with the first step's blocks; who came later, with those of the
   // steps up to the next boundary.
   const Instant arrival = head.request->arrival;
-  // Who came at its very instant may have come because of what ended there: then the next boundary
-  // is the first that it can join.
-  if (arrival == boundary_ && planned_steps_ == 1) return false;
   const bool was_there = arrival <= boundary_;
   const std::int64_t steps = was_there ? 0 : step_ending_at(arrival, planned_steps_);
   if (!was_there && steps >= planned_steps_) return false;

@@ -150,6 +150,7 @@ class FleetRun final : public ReplicaSink {
   VirtualClock clock_;
   Request upcoming_;  // the next arrival, when there is one
   bool has_upcoming_ = false;
+  Instant told_at_ = Instant::nanos(-1);  // when the reactive source was last told of an end
   bool was_told_ = false;       // the reactive source, of an end; it may have changed its mind
   std::int64_t in_system_ = 0;  // arrived and not ended
   std::uint32_t current_ = 0;   // the replica that is being called

@@ -3,8 +3,8 @@
 // The event loop merges arrivals, changes of the fleet, the link and the replicas' wake-ups. Rule
 // for ties at one instant:
 //
-//   1. arrivals, in order of id (a reactive source's too: those that an end at this instant brings
-//      about come before whatever else is left of it)
+//   1. arrivals, in order of id (what a reactive source presents because of an end at this instant
+//      comes a nanosecond later)
 //   2. replicas that return, are started, fail; steps of the schedule, ticks of the autoscaler
 //   3. transfers that end: the prefill replica's blocks are released, the decode replica is told
 //   4. retries of requests whose replica failed, in order of id

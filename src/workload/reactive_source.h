@@ -13,7 +13,8 @@ class ReactiveSource : public RequestSource {
  public:
   ReactiveSource* reactive() final { return this; }
   // When the next request arrives, as far as is known now; never() when all that are to come wait
-  // for others to end. next() gives just that request, and false when this is never().
+  // for others to end. next() gives just that request, and false when this is never(). Its owner
+  // may present it later than that.
   virtual Instant next_at() const = 0;
   // The request ended at `now`: finished, refused or lost. Others may arrive because of it, at
   // `now` or later.
