@@ -29,4 +29,14 @@ std::optional<Spread> spread_of(std::span<const RunResult> records, Metric metri
   return spread;
 }
 
+JsonValue spread_json(const std::optional<Spread>& spread) {
+  if (!spread) return {};
+  return JsonValue::raw(JsonValue::object()
+                            .add("mean", spread->mean)
+                            .add("sd", spread->sd)
+                            .add("min", spread->min)
+                            .add("max", spread->max)
+                            .text());
+}
+
 }  // namespace inferscale

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "base/json_writer.h"
 #include "study/metric.h"
 #include "study/run_once.h"
 
@@ -19,5 +20,9 @@ struct Spread {
 
 // Nothing where a repetition has no such figure.
 std::optional<Spread> spread_of(std::span<const RunResult> records, Metric metric);
+
+// On one line, as text: as a tree many of them would be large, and long to look at. Null for
+// nothing.
+JsonValue spread_json(const std::optional<Spread>& spread);
 
 }  // namespace inferscale

@@ -14,18 +14,7 @@ JsonValue target(const std::optional<Duration>& limit) {
 JsonValue figures_json(const SweepRow& row) {
   JsonValue figures = JsonValue::object();
   for (const Metric metric : sweep_metrics()) {
-    const std::optional<Spread>& figure = row[metric];
-    JsonValue value;
-    // On one line, as text: as a tree it would be long to look at.
-    if (figure) {
-      value = JsonValue::raw(JsonValue::object()
-                                 .add("mean", figure->mean)
-                                 .add("sd", figure->sd)
-                                 .add("min", figure->min)
-                                 .add("max", figure->max)
-                                 .text());
-    }
-    figures.add(std::string(info_of(metric).name), std::move(value));
+    figures.add(std::string(info_of(metric).name), spread_json(row[metric]));
   }
   return figures;
 }

@@ -14,18 +14,7 @@ JsonValue target(const std::optional<Duration>& limit) {
 JsonValue figures_json(const ExploredCandidate& candidate) {
   JsonValue figures = JsonValue::object();
   for (const Metric metric : explored_metrics()) {
-    const std::optional<Spread>& figure = candidate[metric];
-    JsonValue value;
-    // On one line, as text: of many candidates the tree would be large.
-    if (figure) {
-      value = JsonValue::raw(JsonValue::object()
-                                 .add("mean", figure->mean)
-                                 .add("sd", figure->sd)
-                                 .add("min", figure->min)
-                                 .add("max", figure->max)
-                                 .text());
-    }
-    figures.add(std::string(info_of(metric).name), std::move(value));
+    figures.add(std::string(info_of(metric).name), spread_json(candidate[metric]));
   }
   return figures;
 }
