@@ -165,15 +165,14 @@ Result<void> SingleRun::write_folder(const PreparedRun& run, const SimulationRes
                    .with_prefix_cache = summary.prefix_hit_rate.has_value(),
                    .with_outcomes = run.config.output.outcomes};
   GeneratedColumns columns;
+  if (result.programs) record.session_names = run.programs->session_names;
   if (run.trace) {
     record.carried = run.trace->carried();
-  } else if (result.programs) {
-    columns = session_columns(*result.programs, result.outcomes.size());
-    record.carried = columns.carried();
-    record.session_names = run.programs->session_names;
   } else if (record.with_outcomes) {
-    columns =
-        generated_columns(run.config.workload.generated, run.config.seed, result.outcomes.size());
+    columns = result.programs ? session_columns(*result.programs, run.programs->session_names,
+                                                result.outcomes.size())
+                              : generated_columns(run.config.workload.generated, run.config.seed,
+                                                  result.outcomes.size());
     record.carried = columns.carried();
   }
   return write_run_folder(flags_.out, record);

@@ -8,7 +8,7 @@ namespace {
 constexpr double kGigabyte = 1e9;
 constexpr double kHostCapacityGb = 128;
 constexpr double kHostBaseLatencyUs = 20;
-constexpr double kHostBandwidthGbS = 25;  // half of what PCIe 5.0 x16 moves one way
+constexpr double kHostBandwidthGbS = 25;  // what is left of PCIe 4.0 x16 (32 GB/s) for data
 
 IdleKv idle_named(const std::string& name) {
   if (name == "recompute") return IdleKv::kRecompute;

@@ -69,7 +69,6 @@ PrefixCache::Match PrefixCache::match(const Request& request, TokenCount limit) 
         readable - std::clamp<std::int64_t>(strand.longest.length - before, 0, readable);
     match.pieces = walk.at() + 1;
     match.strand = spot.strand;
-    match.at = spot.at;
     if (readable < walk.owned()) break;
   }
   match.tokens = blocks * block_tokens_;
@@ -82,7 +81,7 @@ void PrefixCache::acquire(const Request& request, const Match& match, Hold& hold
   CHECK(hold.blocks == 0) << "a sequence that holds " << hold.blocks << " blocks acquires more";
   if (match.pieces == 0) return;
   const BlockCount free_before = free_;
-  hold = {.pieces = match.pieces, .strand = match.strand, .at = match.at, .blocks = match.blocks};
+  hold = {.pieces = match.pieces, .strand = match.strand, .blocks = match.blocks};
   for (const Stretch& stretch : stretches(request, hold)) reference(stretch.strand, stretch.length);
   CHECK(free_before - free_ == match.from_free)
       << "a match of before: " << match.from_free << " of its blocks were free, now "
@@ -102,8 +101,14 @@ BlockCount PrefixCache::publish(const Request& request, TokenCount tokens, Reade
   BlockCount duplicates = 0;
   // Those before the last held one are held in full.
   const std::uint32_t from = hold.pieces > 0 ? hold.pieces - 1 : 0;
-  const TokenCount start = hold.pieces > 0 ? name_at(hold.strand, hold.at).start : 0;
-  Spot spot = hold.pieces > 0 ? last_spot(hold) : Spot{};
+  TokenCount start = 0;
+  Spot spot;
+  if (hold.pieces > 0) {
+    spot = {.strand = hold.strand,
+            .at = owner_of(hold.strand, held - 1),
+            .first = first_block(hold.strand)};
+    start = name_at(spot.strand, spot.at).start;
+  }
   std::int64_t end = 0;
   std::uint32_t pieces = 0;
   for (ContentWalk walk(request, block_tokens_, from, start);
@@ -121,7 +126,7 @@ BlockCount PrefixCache::publish(const Request& request, TokenCount tokens, Reade
   duplicates += publish_on(spot.strand, spot.first, held, end);
   CHECK(private_ >= 0) << "more blocks became readable than were private";
   if (end > held) {
-    hold = {.pieces = pieces, .strand = spot.strand, .at = spot.at, .blocks = end * blocks_each_};
+    hold = {.pieces = pieces, .strand = spot.strand, .blocks = end * blocks_each_};
   }
   give_back(duplicates);
   return duplicates;

@@ -81,14 +81,14 @@ class PrefixCache {
   // From the head of the free list, those let go of longest ago. What is in them is lost.
   // REQUIRES: blocks <= free().
   void take(BlockCount blocks);
-  // Private blocks, to the tail of the free list. REQUIRES: as many are private.
+  // Private blocks, to the tail of the free list; with track_idle() to its head. REQUIRES: as many
+  // are private.
   void give_back(BlockCount blocks);
 
   struct Match {
     TokenCount tokens = 0;
     std::uint32_t pieces = 0;  // the last of them perhaps in part
-    std::uint32_t strand = 0;  // where the last of them is: piece `at` of a strand
-    std::uint32_t at = 0;
+    std::uint32_t strand = 0;  // where the last of them is
     BlockCount blocks = 0;
     BlockCount from_free = 0;  // of `blocks`: referenced by no one, so acquiring lowers free()
   };
@@ -102,7 +102,6 @@ class PrefixCache {
   struct Hold {
     std::uint32_t pieces = 0;
     std::uint32_t strand = 0;  // as in Match; what is referenced stays where it is
-    std::uint32_t at = 0;
     BlockCount blocks = 0;
   };
   // REQUIRES: `match` is the present answer to the same request, and `hold` is empty.
@@ -199,8 +198,9 @@ class PrefixCache {
   // piece that is nowhere: false, and the spot is as it was; or it is given a place.
   bool enter(const ContentWalk& walk, Spot& spot) const;
   void enter_or_add(const ContentWalk& walk, Spot& spot);
-  // Where the last piece of a hold is. REQUIRES: it has one.
-  Spot last_spot(const Hold& hold) const;
+  // The strand's piece that owns a block. REQUIRES: it is one of the strand's; the block is counted
+  // in the request.
+  std::uint32_t owner_of(std::uint32_t strand, std::int64_t block) const;
   const PieceName& name_at(std::uint32_t strand, std::uint32_t at) const;
   std::int64_t first_block(std::uint32_t strand) const;
   std::uint32_t add_strand(const PieceName& first);
@@ -243,8 +243,6 @@ class PrefixCache {
   void make_blank(std::uint32_t index);
   // To the head of the list.
   void put_first(BlockCount blocks);
-  // Blank runs become one with blank ones behind them.
-  void merge_blank(std::uint32_t index);
   // The first readable run; kNone when there is none.
   std::uint32_t first_content();
   // Puts a run between two neighbours in the free list.

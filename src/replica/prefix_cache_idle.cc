@@ -98,34 +98,19 @@ void PrefixCache::make_blank(std::uint32_t index) {
   forget_if_empty(run.strand);
   const BlockCount blocks = (run.end - run.begin) * blocks_each_;
   cached_ -= blocks;
-  run.strand = run.lower = run.higher = kNone;
-  run.begin = 0;
-  run.end = blocks;
-  if (usage_ != nullptr) {
-    drop_run(index);
-    put_first(blocks);
-    return;
-  }
-  merge_blank(index);
-  if (run.before != kNone && runs_[run.before].strand == kNone) merge_blank(run.before);
+  run.strand = kNone;
+  drop_run(index);
+  put_first(blocks);
 }
 
-// With retention whoever drives the engine knows which blocks are blank: they go before any that
-// could be found again, so that nothing is evicted while there is room.
+// Whoever drops content knows that these blocks are blank: they go before any that could be found
+// again, so that nothing is evicted while there is room.
 void PrefixCache::put_first(BlockCount blocks) {
   if (head_ != kNone && runs_[head_].strand == kNone) {
     runs_[head_].end += blocks;
     return;
   }
   link(put_run({.end = blocks}), kNone, head_);
-}
-
-void PrefixCache::merge_blank(std::uint32_t index) {
-  while (runs_[index].after != kNone && runs_[runs_[index].after].strand == kNone) {
-    const std::uint32_t next = runs_[index].after;
-    runs_[index].end += runs_[next].end;
-    drop_run(next);
-  }
 }
 
 std::uint32_t PrefixCache::first_content() {

@@ -105,6 +105,10 @@ class SingleBlocks {
     for (std::size_t i = from / block_tokens_; (i + 1) * block_tokens_ <= to; ++i) {
       const auto found = readable_.find(up_to(tokens, i));
       if (found == readable_.end() || found->second.references > 0) continue;
+      for (const int block : found->second.blocks) {
+        free_.remove(block);
+        free_.push_front(block);
+      }
       readable_.erase(found);
       blocks += blocks_each_;
     }

@@ -1,10 +1,13 @@
 // The strands of a block cache (prefix_cache.h): where a request's pieces are on them, where new
 // pieces go, and how one becomes two.
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "replica/prefix_cache.h"
 
 namespace inferscale {
+
 // ---- A request's way along them.
 
 bool PrefixCache::enter(const ContentWalk& walk, Spot& spot) const {
@@ -45,8 +48,12 @@ std::int64_t PrefixCache::first_block(std::uint32_t strand) const {
   return block_tokens_.full_blocks(index_.name(strand).start);
 }
 
-PrefixCache::Spot PrefixCache::last_spot(const Hold& hold) const {
-  return {.strand = hold.strand, .at = hold.at, .first = first_block(hold.strand)};
+std::uint32_t PrefixCache::owner_of(std::uint32_t strand, std::int64_t block) const {
+  const std::vector<PieceName>& further = strands_[strand].further;
+  const auto behind = std::partition_point(
+      further.begin(), further.end(),
+      [&](const PieceName& name) { return block_tokens_.full_blocks(name.start) <= block; });
+  return static_cast<std::uint32_t>(behind - further.begin());
 }
 
 std::uint32_t PrefixCache::add_strand(const PieceName& first) {
@@ -65,10 +72,10 @@ const std::vector<PrefixCache::Stretch>& PrefixCache::stretches(const Request& r
                                                                 const Hold& hold) {
   stretches_.clear();
   const std::int64_t held = hold.blocks / blocks_each_;
-  const Spot last = last_spot(hold);
+  const std::int64_t last_first = first_block(hold.strand);
   Spot spot;
   // Until the strand of the last piece begins.
-  for (ContentWalk walk(request, block_tokens_); walk.first() < last.first; walk.next()) {
+  for (ContentWalk walk(request, block_tokens_); walk.first() < last_first; walk.next()) {
     const StrandBlocks length = walk.within(held);
     if (length == 0) continue;
     const std::uint32_t before = spot.strand;
@@ -77,7 +84,7 @@ const std::vector<PrefixCache::Stretch>& PrefixCache::stretches(const Request& r
     stretches_.back().length = static_cast<StrandBlocks>(walk.first() - spot.first) + length;
   }
   stretches_.push_back(
-      {.strand = last.strand, .length = static_cast<StrandBlocks>(held - last.first)});
+      {.strand = hold.strand, .length = static_cast<StrandBlocks>(held - last_first)});
   return stretches_;
 }
 

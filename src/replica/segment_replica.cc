@@ -197,24 +197,11 @@ void SegmentReplica::hand_over(Slot slot) {
   sink_.prefilled(handoff);
 }
 
-void SegmentReplica::add_chunk_to(StepShape& shape, const Chunk& chunk) const {
-  const double before = static_cast<double>(batch_[chunk.slot].sequence.computed);
-  const double tokens = static_cast<double>(chunk.tokens);
-  ++shape.prefill_sequences;
-  shape.prefill_tokens += chunk.tokens;
-  shape.prefill_context += batch_[chunk.slot].sequence.computed;
-  shape.prefill_pairs += tokens * before + 0.5 * tokens * (tokens + 1.0);
-  if (options_.layout.window_tokens == 0) return;
-  // The first tokens still see everything before them, the others a full window.
-  const double window = static_cast<double>(options_.layout.window_tokens);
-  const double widening = std::clamp(window - before, 0.0, tokens);
-  shape.prefill_window_pairs +=
-      widening * before + 0.5 * widening * (widening + 1.0) + (tokens - widening) * window;
-}
-
 void SegmentReplica::add_chunks_to(StepShape& shape) const {
-  for (const Chunk& chunk : chunks_) add_chunk_to(shape, chunk);
-  if (options_.layout.window_tokens == 0) shape.prefill_window_pairs = shape.prefill_pairs;
+  for (const Chunk& chunk : chunks_) {
+    add_prompt(batch_[chunk.slot].sequence.computed, chunk.tokens, options_.layout.window_tokens,
+               shape);
+  }
 }
 
 inline StepShape SegmentReplica::shape_of_step(bool with_decodes) const {

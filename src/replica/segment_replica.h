@@ -99,7 +99,6 @@ class SegmentReplica final : public Replica {
   void pause();
   StepShape shape_of_step(bool with_decodes) const;
   void add_chunks_to(StepShape& shape) const;
-  void add_chunk_to(StepShape& shape, const Chunk& chunk) const;
   void account(Instant from, Instant to, double kv_block_ns);
   void account_idle(Instant to);
   // The first step of the jump under way that ends at or after `at`, at most `limit`.

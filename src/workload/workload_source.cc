@@ -62,12 +62,14 @@ GeneratedColumns generated_columns(const GeneratedOptions& options, std::uint64_
   return columns;
 }
 
-GeneratedColumns session_columns(const ProgramRecords& records, std::uint64_t requests) {
+GeneratedColumns session_columns(const ProgramRecords& records,
+                                 const std::vector<std::string>& names, std::uint64_t requests) {
   GeneratedColumns columns;
   for (std::uint64_t i = 0; i < requests; ++i) {
     columns.session.push_back(records.calls[records.call_of[i]].session);
   }
-  columns.session_names = session_names(static_cast<std::uint32_t>(records.sessions.size()));
+  columns.session_names =
+      names.empty() ? session_names(static_cast<std::uint32_t>(records.sessions.size())) : names;
   return columns;
 }
 

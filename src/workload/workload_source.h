@@ -30,8 +30,9 @@ struct GeneratedColumns {
   CarriedColumns carried() const;
 };
 
-// Of agent programs.
-GeneratedColumns session_columns(const ProgramRecords& records, std::uint64_t requests);
+// Of agent programs. `names`: of their sessions; empty where these have none.
+GeneratedColumns session_columns(const ProgramRecords& records,
+                                 const std::vector<std::string>& names, std::uint64_t requests);
 
 // Of the first `requests` requests. They are made once more, which costs less than keeping every
 // run's columns.

@@ -78,6 +78,23 @@ TEST_F(AgentsCli, AFolderHasALineForEachSessionAndCallAndAPage) {
   EXPECT_NE(text_of(folder_ / "r/report.html").find("makespan"), std::string::npos);
 }
 
+TEST_F(AgentsCli, SessionsHaveTheirOwnNamesInEveryFile) {
+  write("two.jsonl", R"({"session_id":"fix","arrival_time_ns":0,"sub_requests":[)"
+                     R"({"input_toks":100,"output_toks":3,"tool_duration_ns":5},)"
+                     R"({"input_toks":120,"output_toks":2,"tool_duration_ns":0}]})"
+                     "\n");
+  write("two.yaml", R"(
+deployment: {model: llama-3.1-8b, hardware: h100-sxm, engine: {prefix_caching: true}}
+workload:
+  arrivals: {process: constant, rate_rps: 1}
+  sessions: {trace: {file: two.jsonl}}
+)");
+  const Ended ended = run("agents two.yaml --out r");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(text_of(folder_ / "r/sessions.jsonl").find("\"name\":\"fix\""), std::string::npos);
+  EXPECT_NE(text_of(folder_ / "r/outcomes.jsonl").find("\"session\":\"fix\""), std::string::npos);
+}
+
 TEST_F(AgentsCli, SegmentsAndStepsGiveTheSameCalls) {
   const std::string few =
       "agents --example --set workload.sessions.count=8 --set "

@@ -54,6 +54,10 @@ struct StepCost {
 StepShape decode_part(const StepShape& shape);
 StepShape prompt_part(const StepShape& shape);
 
+// Adds a prompt of which `tokens` tokens are computed behind `cached` that are in the cache.
+// `window`: the model's sliding window, 0 for none.
+void add_prompt(TokenCount cached, TokenCount tokens, TokenCount window, StepShape& shape);
+
 class LatencyModel {
  public:
   virtual ~LatencyModel() = default;

@@ -3,32 +3,13 @@
 #include <algorithm>
 
 namespace inferscale {
-namespace {
-
-StepShape prompt_shape(TokenCount cached, TokenCount tokens, TokenCount window) {
-  const double n = static_cast<double>(tokens);
-  const double c = static_cast<double>(cached);
-  StepShape shape{.prefill_sequences = 1,
-                  .prefill_tokens = tokens,
-                  .prefill_pairs = n * c + 0.5 * n * (n + 1.0),
-                  .prefill_context = cached};
-  shape.prefill_window_pairs = shape.prefill_pairs;
-  if (window == 0) return shape;
-  // The first tokens still see everything before them, the others a full window.
-  const double w = static_cast<double>(window);
-  const double widening = std::clamp(w - c, 0.0, n);
-  shape.prefill_window_pairs =
-      widening * c + 0.5 * widening * (widening + 1.0) + (n - widening) * w;
-  return shape;
-}
-
-}  // namespace
-
 double LoneService::prefill_ns(TokenCount cached, TokenCount prompt) const {
   double ns = 0;
   while (cached < prompt) {
     const TokenCount tokens = std::min(most_step_tokens_, prompt - cached);
-    ns += latency_.cost(prompt_shape(cached, tokens, window_)).first_ns;
+    StepShape shape;
+    add_prompt(cached, tokens, window_, shape);
+    ns += latency_.cost(shape).first_ns;
     cached += tokens;
   }
   return ns;

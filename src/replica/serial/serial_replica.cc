@@ -166,22 +166,9 @@ void SerialReplica::record(const Sequence& sequence, OutcomeStatus status, Insta
 // --- the shapes of its steps, as SegmentReplica and DecodeGroup have them for a batch of one
 
 StepShape SerialReplica::shape_of_prefill() const {
-  const TokenCount cached = call_.computed;
-  const TokenCount computing = call_.request.prompt_tokens - cached;
-  const double before = static_cast<double>(cached);
-  const double tokens = static_cast<double>(computing);
-  StepShape shape{.prefill_sequences = 1,
-                  .prefill_tokens = computing,
-                  .prefill_pairs = tokens * before + 0.5 * tokens * (tokens + 1.0),
-                  .prefill_context = cached};
-  shape.prefill_window_pairs = shape.prefill_pairs;
-  if (options_.layout.window_tokens > 0) {
-    // The first tokens still see everything before them, the others a full window.
-    const double window = static_cast<double>(options_.layout.window_tokens);
-    const double widening = std::clamp(window - before, 0.0, tokens);
-    shape.prefill_window_pairs =
-        widening * before + 0.5 * widening * (widening + 1.0) + (tokens - widening) * window;
-  }
+  StepShape shape;
+  add_prompt(call_.computed, call_.request.prompt_tokens - call_.computed,
+             options_.layout.window_tokens, shape);
   return shape;
 }
 

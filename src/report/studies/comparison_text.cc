@@ -74,7 +74,12 @@ std::string alternatives_text(JsonFields& result) {
 }
 
 std::string closing_text(JsonFields& result) {
-  std::string out = failures_text(result);
+  const std::string failures = failures_text(result);
+  return failures + notes_text(result);
+}
+
+std::string notes_text(JsonFields& result) {
+  std::string out;
   const Json* notes = result.list("notes");
   if (notes == nullptr) return out;
   for (const Json& note : *notes) {

@@ -21,6 +21,8 @@ void each_member(JsonFields& fields, const char* key,
 std::string alternatives_text(JsonFields& result);
 // Failed runs and notes; empty when there are none.
 std::string closing_text(JsonFields& result);
+// The result's notes alone.
+std::string notes_text(JsonFields& result);
 
 // Four significant digits, thousands as they are: 0.9863, 12.35, 13319.
 std::string figure(double value);

@@ -210,13 +210,14 @@ function candidateTable(result, candidates) {
   );
 }
 
-function notSimulatedTable(result) {
-  const failed = result.candidates.filter((one) => one.failure !== null);
+// `kind`: what the rows are, "candidate" or "point".
+function notSimulatedTable(kind, rows) {
+  const failed = rows.filter((one) => one.failure !== null);
   if (failed.length === 0) return null;
   return sortableTable(
-    "Candidates that could not be simulated",
+    kind[0].toUpperCase() + kind.slice(1) + "s that could not be simulated",
     [
-      { name: "candidate", kind: "text", value: (one) => one.name, text: (one) => one.name },
+      { name: kind, kind: "text", value: (one) => one.name, text: (one) => one.name },
       { name: "reason", kind: "text", value: (one) => one.failure, text: (one) => one.failure },
     ],
     failed,
@@ -235,7 +236,7 @@ function exploreSection(result, leftOut) {
       leftOutNote(leftOut.candidates, "candidates", "all that are on a frontier, and every n-th"),
       frontierFigure(result, simulated),
       candidateTable(result, simulated),
-      notSimulatedTable(result),
+      notSimulatedTable("candidate", result.candidates),
     ),
   ];
 }

@@ -257,19 +257,6 @@ function sweepCards(result) {
   );
 }
 
-function sweepNotSimulated(result) {
-  const failed = result.points.filter((one) => one.failure !== null);
-  if (failed.length === 0) return null;
-  return sortableTable(
-    "Points that could not be simulated",
-    [
-      { name: "point", kind: "text", value: (one) => one.name, text: (one) => one.name },
-      { name: "reason", kind: "text", value: (one) => one.failure, text: (one) => one.failure },
-    ],
-    failed,
-  );
-}
-
 function sweepSection(result, leftOut) {
   const simulated = result.points.filter((one) => one.failure === null);
   return [
@@ -282,7 +269,7 @@ function sweepSection(result, leftOut) {
       leftOutNote(leftOut.points, "points", "all that are on the frontier, and every n-th"),
       sweepFigure(result, simulated),
       sweepTable(result, simulated),
-      sweepNotSimulated(result),
+      notSimulatedTable("point", result.points),
     ),
   ];
 }

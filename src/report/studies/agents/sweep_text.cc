@@ -27,20 +27,6 @@ std::string not_simulated(const std::vector<SweepRowFields>& rows) {
          text;
 }
 
-std::string notes(JsonFields& result) {
-  std::string text;
-  const Json* list = result.list("notes");
-  if (list == nullptr) return text;
-  for (const Json& note : *list) {
-    if (!note.is_string()) {
-      result.fail("notes", "expected texts");
-      break;
-    }
-    text += "\n" + wrapped("Note: ", note.get<std::string>());
-  }
-  return text;
-}
-
 std::string runs_line(JsonFields& result) {
   const std::int64_t repeats = result.integer("repeats", 1);
   const std::int64_t seed = result.integer("seed");
@@ -74,7 +60,7 @@ Result<std::string> sweep_text(const std::string& result_json, PlotGlyphs glyphs
   if (simulated > 0) text += "\n" + sweep_table(*words, rows);
   const std::string plot = sweep_plot(*words, rows, glyphs);
   if (!plot.empty()) text += "\n" + plot;
-  text += not_simulated(rows) + "\n" + runs_line(result) + notes(result);
+  text += not_simulated(rows) + "\n" + runs_line(result) + notes_text(result);
   if (result.failed()) return std::unexpected(result.error());
   return text;
 }

@@ -68,20 +68,6 @@ std::string not_simulated(const std::vector<ExploreRow>& rows) {
          text;
 }
 
-std::string notes(JsonFields& result) {
-  std::string text;
-  const Json* list = result.list("notes");
-  if (list == nullptr) return text;
-  for (const Json& note : *list) {
-    if (!note.is_string()) {
-      result.fail("notes", "expected texts");
-      break;
-    }
-    text += "\n" + wrapped("Note: ", note.get<std::string>());
-  }
-  return text;
-}
-
 std::string runs_line(JsonFields& result) {
   const std::int64_t repeats = result.integer("repeats");
   const std::int64_t seed = result.integer("seed");
@@ -114,7 +100,7 @@ Result<std::string> explore_text(const std::string& result_json, PlotGlyphs glyp
     const std::string drawn = sorted.size() > 1 ? plot(sorted, glyphs) : std::string();
     if (!drawn.empty()) text += "\n" + drawn;
   }
-  text += not_simulated(rows) + "\n" + runs_line(result) + notes(result);
+  text += not_simulated(rows) + "\n" + runs_line(result) + notes_text(result);
   if (result.failed()) return std::unexpected(result.error());
   return text;
 }
