@@ -9,11 +9,13 @@ set(INFERSCALE_WARNINGS
     -Woverloaded-virtual -Wno-missing-field-initializers -Wold-style-cast -Wcast-align -Wformat=2 -Wno-restrict -Wimplicit-fallthrough)
 
 add_library(inferscale_options INTERFACE)
-target_include_directories(inferscale_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_features(inferscale_options INTERFACE cxx_std_23)
+target_include_directories(inferscale_options INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/src>)
 # Results must not hang on how a compiler contracts a*b+c: the same bytes on every machine.
-target_compile_options(inferscale_options INTERFACE ${INFERSCALE_WARNINGS} -ffp-contract=off)
+target_compile_options(inferscale_options INTERFACE
+                       "$<BUILD_INTERFACE:${INFERSCALE_WARNINGS};-ffp-contract=off>")
 if(INFERSCALE_WERROR)
-  target_compile_options(inferscale_options INTERFACE -Werror)
+  target_compile_options(inferscale_options INTERFACE $<BUILD_INTERFACE:-Werror>)
 endif()
 if(INFERSCALE_SANITIZE)
   target_compile_options(inferscale_options INTERFACE

@@ -153,6 +153,7 @@ int parse_and_run(std::vector<std::unique_ptr<Command>>& commands, int argc, cha
   for (const std::unique_ptr<Command>& command : commands) {
     CLI::App& sub = subcommand(app, command->name(), groups);
     sub.description(command->summary());
+    if (command->is_hidden()) sub.group("");
     AppArguments arguments(sub);
     command->declare(arguments);
     declared.emplace_back(arguments, command.get());

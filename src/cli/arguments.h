@@ -35,6 +35,8 @@ class Command {
   virtual ~Command() = default;
   virtual std::string name() const = 0;
   virtual std::string summary() const = 0;
+  // The program's own: not listed by the help.
+  virtual bool is_hidden() const { return false; }
   virtual void declare(Arguments& arguments) = 0;
   // The exit code.
   virtual Result<int> run() = 0;

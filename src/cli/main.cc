@@ -23,6 +23,10 @@ int main(int argc, char** argv) {
   commands.push_back(make_sensitivity_command());
   commands.push_back(make_validate_command());
   commands.push_back(make_report_command());
+  commands.push_back(make_policies_command());
+  commands.push_back(make_policies_recommend_command());
+  commands.push_back(make_policies_probe_command());
+  commands.push_back(make_signals_command());
   commands.push_back(make_trace_inspect_command());
   commands.push_back(make_trace_sessions_command());
   commands.push_back(make_models_command());

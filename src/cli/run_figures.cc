@@ -178,10 +178,10 @@ std::vector<std::string> result_notes(const PreparedRun& run, const SimulationRe
   if (summary.arrived > 0 && summary.refused == summary.arrived) {
     notes.push_back("Every request was refused: there are no latencies to report.");
   }
-  if (summary.refused_model_len > 0) {
+  if (summary.refused_for(Reason::kExceedsModelLen) > 0) {
     std::string note =
         fmt::format("{} of {} requests were refused, being longer than the replica's max_model_len",
-                    summary.refused_model_len, summary.arrived);
+                    summary.refused_for(Reason::kExceedsModelLen), summary.arrived);
     if (run.config.workload.generated.conversations && !run.trace) {
       note += ": conversations grow up to workload.conversations.max_context_tokens";
     }

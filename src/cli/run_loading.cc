@@ -4,6 +4,7 @@
 #include "base/number_text.h"
 #include "catalog/readers/hf_config.h"
 #include "cli/example_config.h"
+#include "cli/plugin_path.h"
 #include "cli/trace_shelf.h"
 
 namespace inferscale {
@@ -31,6 +32,9 @@ Result<ConfigNode> read_config_text(std::string_view text, const std::string& na
   if (const Result<void> applied = apply_settings(*tree, settings); !applied) {
     return std::unexpected(applied.error());
   }
+  if (const Result<void> ready = prepare_admission(*tree, ""); !ready) {
+    return std::unexpected(ready.error());
+  }
   return tree;
 }
 
@@ -50,6 +54,9 @@ Result<ConfigNode> read_config_tree(const std::string& path,
   }
   if (const Result<void> applied = apply_settings(*tree, settings); !applied) {
     return std::unexpected(applied.error());
+  }
+  if (const Result<void> ready = prepare_admission(*tree, folder_of(path)); !ready) {
+    return std::unexpected(ready.error());
   }
   return tree;
 }

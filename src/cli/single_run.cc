@@ -7,18 +7,23 @@
 #include <optional>
 
 #include "base/edge/output_file.h"
+#include "cli/admission_figures.h"
 #include "cli/decision_files.h"
+#include "cli/plugin_path.h"
 #include "cli/run_figures.h"
 #include "cli/run_loading.h"
 #include "cli/run_manifest.h"
 #include "cli/session_figures.h"
 #include "cli/terminal.h"
 #include "metrics/run_summary.h"
+#include "report/decision_log.h"
 #include "report/run_folder_writer.h"
 #include "report/summary_json.h"
+#include "report/text/admission_text.h"
 #include "report/text/summary_text.h"
 #include "report/text/text_table.h"
 #include "sim/simulator.h"
+#include "study/simulated_run.h"
 #include "workload/workload_source.h"
 
 namespace inferscale {
@@ -33,15 +38,17 @@ class SingleRun {
   Result<void> check_arguments() const;
   Result<PreparedRun> load() const;
   RunOptions options_for(const PreparedRun& run) const;
-  Result<SimulationResult> execute(const PreparedRun& run, RequestSource& requests,
-                                   DecisionFiles& decisions) const;
-  Result<void> write_folder(const PreparedRun& run, const SimulationResult& result,
-                            const RunSummary& summary) const;
+  Result<void> open_decision_log(const PreparedRun& run);
+  Result<SimulatedRun> execute(const PreparedRun& run, std::uint64_t requests,
+                               DecisionFiles& decisions);
+  Result<void> write_folder(const PreparedRun& run, const SimulatedRun& simulated,
+                            const RunSummary& summary);
   Result<void> verify(const PreparedRun& run, const SimulationResult& result) const;
   JsonValue summary_json(const PreparedRun& run, const SimulationResult& result,
                          const RunSummary& summary) const;
   void print(const PreparedRun& run, const SimulationResult& result,
              const RunSummary& summary) const;
+  void print_admission() const;
   void print_notes() const;
   std::string source() const {
     return flags_.config.empty() ? std::string(kind_.example.name) : flags_.config;
@@ -49,7 +56,9 @@ class SingleRun {
 
   const RunFlags& flags_;
   const RunKind& kind_;
-  std::vector<std::string> warnings_;  // what a reader must know beside the figures
+  std::optional<DecisionLog> log_;             // of a run with a door that is kept
+  std::optional<AdmissionSummary> admission_;  // of a run with a door, or with clients that react
+  std::vector<std::string> warnings_;          // what a reader must know beside the figures
 };
 
 Result<void> SingleRun::check_arguments() const {
@@ -108,16 +117,20 @@ Result<int> SingleRun::run() {
   if (!decisions) return std::unexpected(decisions.error());
 
   listen_for_stop();
-  const std::unique_ptr<RequestSource> requests = run->requests();
-  Result<SimulationResult> result = execute(*run, *requests, **decisions);
-  if (!result) return std::unexpected(result.error());
+  if (const Result<void> opened = open_decision_log(*run); !opened) {
+    return std::unexpected(opened.error());
+  }
+  const std::uint64_t requests = run->requests()->size();
+  Result<SimulatedRun> simulated = execute(*run, requests, **decisions);
+  if (!simulated) return std::unexpected(simulated.error());
+  const SimulationResult* result = &simulated->result;
   if (const Result<void> written = (*decisions)->finish(result->outcomes); !written) {
     return std::unexpected(written.error());
   }
   if (result->interrupted) {
     warnings_.push_back(
         fmt::format("Interrupted after {} of {} arrivals: figures are of what had finished.",
-                    result->outcomes.size(), requests->size()));
+                    result->outcomes.size(), requests));
   }
   if (flags_.verify) {
     if (const Result<void> held = verify(*run, *result); !held) {
@@ -125,9 +138,10 @@ Result<int> SingleRun::run() {
     }
   }
   const RunSummary summary = summary_of(*run, *result);
+  admission_ = admission_summary_of(*run, *simulated, summary);
   for (const std::string& note : result_notes(*run, *result, summary)) warnings_.push_back(note);
   if (!flags_.out.empty()) {
-    const Result<void> written = write_folder(*run, *result, summary);
+    const Result<void> written = write_folder(*run, *simulated, summary);
     if (!written) return std::unexpected(written.error());
   }
   print(*run, *result, summary);
@@ -135,16 +149,26 @@ Result<int> SingleRun::run() {
   return 0;
 }
 
-Result<SimulationResult> SingleRun::execute(const PreparedRun& run, RequestSource& requests,
-                                            DecisionFiles& decisions) const {
+Result<void> SingleRun::open_decision_log(const PreparedRun& run) {
+  if (flags_.out.empty() || !run.deployment.fleet.door) return {};
+  Result<DecisionLog> log = DecisionLog::create(
+      decisions_path(flags_.out),
+      {.policy = run.config.admission.policy, .more = decision_log_facts_of(run)});
+  if (!log) return std::unexpected(log.error());
+  log_.emplace(std::move(*log));
+  return {};
+}
+
+Result<SimulatedRun> SingleRun::execute(const PreparedRun& run, std::uint64_t requests,
+                                        DecisionFiles& decisions) {
   RunOptions options = options_for(run);
   if (decisions.any()) options.observer = &decisions;
-  ProgressLine progress("simulating", requests.size(), "requests");
-  SimulationResult result =
-      simulate_fleet(run.deployment.fleet, options, requests,
-                     {.stop = &stop_requested(),
-                      .progress = [&](std::uint64_t arrived) { progress.show(arrived); }});
-  if (!result.beyond_time) return result;
+  ProgressLine progress("simulating", requests, "requests");
+  SimulatedRun simulated =
+      simulate_run(run, options, {.tallies = true, .log = log_ ? &*log_ : nullptr},
+                   {.stop = &stop_requested(),
+                    .progress = [&](std::uint64_t arrived) { progress.show(arrived); }});
+  if (!simulated.result.beyond_time) return simulated;
   return fail(ErrorCode::kInvalidConfig,
               fmt::format("the run would last more than {:.0f} years of simulated time: expected "
                           "shorter steps (deployment.latency, deployment.hardware), fewer tokens "
@@ -153,11 +177,14 @@ Result<SimulationResult> SingleRun::execute(const PreparedRun& run, RequestSourc
               source());
 }
 
-Result<void> SingleRun::write_folder(const PreparedRun& run, const SimulationResult& result,
-                                     const RunSummary& summary) const {
+Result<void> SingleRun::write_folder(const PreparedRun& run, const SimulatedRun& simulated,
+                                     const RunSummary& summary) {
+  const SimulationResult& result = simulated.result;
   RunRecord record{.manifest = run_manifest(run, warnings_, flags_.stepwise, !result.interrupted),
                    .summary = summary_json(run, result, summary),
                    .outcomes = result.outcomes,
+                   .attempts = simulated.attempts,
+                   .clients = simulated.attempts.empty() ? nullptr : &*result.clients,
                    .slo = run.config.slo,
                    .signals = result.signals,
                    .replicas = reported_replicas(run, result),
@@ -175,7 +202,7 @@ Result<void> SingleRun::write_folder(const PreparedRun& run, const SimulationRes
                                                   result.outcomes.size());
     record.carried = columns.carried();
   }
-  return write_run_folder(flags_.out, record);
+  return write_run_folder(flags_.out, record, log_ ? &*log_ : nullptr);
 }
 
 Result<void> SingleRun::verify(const PreparedRun& run, const SimulationResult& result) const {
@@ -188,9 +215,7 @@ Result<void> SingleRun::verify(const PreparedRun& run, const SimulationResult& r
   // The same run again, looked at in another rhythm: outcomes must not depend on the looking.
   RunOptions again = options_for(run);
   again.signals_interval = Duration::from_seconds(0.37);
-  const std::unique_ptr<RequestSource> requests = run.requests();
-  const SimulationResult second =
-      simulate_fleet(run.deployment.fleet, again, *requests, {.stop = &stop_requested()});
+  const SimulationResult second = simulate_run(run, again, {}, {.stop = &stop_requested()}).result;
   if (second.interrupted) return fail(ErrorCode::kInterrupted, "interrupted during the second run");
   const bool same = second.outcomes.size() == result.outcomes.size() &&
                     std::memcmp(second.outcomes.data(), result.outcomes.data(),
@@ -205,6 +230,7 @@ JsonValue SingleRun::summary_json(const PreparedRun& run, const SimulationResult
                                   const RunSummary& summary) const {
   JsonValue json = summary_json_of(run, result, summary);
   if (result.programs) json.add("sessions", sessions_json_of(run, result));
+  if (admission_) json.add("admission", admission_json_of(run, *admission_));
   return json;
 }
 
@@ -216,6 +242,7 @@ void SingleRun::print(const PreparedRun& run, const SimulationResult& result,
   }
   if (result.programs) {
     fmt::print("{}", session_text_of(run, result, summary));
+    print_admission();
     print_notes();
     return;
   }
@@ -223,7 +250,12 @@ void SingleRun::print(const PreparedRun& run, const SimulationResult& result,
       std::span(result.outcomes).subspan(static_cast<std::size_t>(summary.warmup_excluded));
   fmt::print("{}{}\n{}", summary_text(summary, context_of(run, result, summary)),
              fleet_events_text(run, result), summary_plots(counted, result.signals, plot_glyphs()));
+  print_admission();
   print_notes();
+}
+
+void SingleRun::print_admission() const {
+  if (admission_) fmt::print("\n{}", admission_text(*admission_, {}));
 }
 
 void SingleRun::print_notes() const {
@@ -241,6 +273,7 @@ void declare_run_flags(Arguments& arguments, RunFlags& flags) {
   arguments.flag("--example", flags.example, "simulate the example that is part of the program");
   arguments.repeated("--set", flags.settings,
                      "key.path=value: overrides a key of the configuration");
+  declare_plugin_path(arguments);
   arguments.option("--out", flags.out, "write a run folder (docs/formats/run_folder.md)");
   arguments.option("--decisions", flags.decisions,
                    "write why each step was formed and each replica chosen, as JSON lines "

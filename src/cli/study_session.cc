@@ -4,6 +4,7 @@
 
 #include "base/number_text.h"
 #include "cli/launch.h"
+#include "cli/plugin_path.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
 #include "report/studies/page/study_page.h"
@@ -39,6 +40,7 @@ void declare_study_flags(Arguments& arguments, StudyFlags& flags) {
   arguments.flag("--example", flags.example, "the example that is part of the program");
   arguments.repeated("--set", flags.settings,
                      "key.path=value: overrides a key of the configuration");
+  declare_plugin_path(arguments);
   arguments.option("--out", flags.out,
                    "write a study folder, or go on with the study that it holds "
                    "(docs/formats/study_folder.md)");

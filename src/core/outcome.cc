@@ -12,20 +12,10 @@ std::string_view status_name(OutcomeStatus status) {
       return "refused";
     case OutcomeStatus::kLost:
       return "lost";
-  }
-  return "unknown";
-}
-
-std::string_view reason_name(RefusalReason reason) {
-  switch (reason) {
-    case RefusalReason::kNone:
-      return "none";
-    case RefusalReason::kExceedsKvCache:
-      return "exceeds_kv_cache";
-    case RefusalReason::kExceedsModelLen:
-      return "exceeds_max_model_len";
-    case RefusalReason::kQueueFull:
-      return "queue_full";
+    case OutcomeStatus::kDeferred:
+      return "deferred";
+    case OutcomeStatus::kAbandoned:
+      return "abandoned";
   }
   return "unknown";
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/time.h"
+#include "core/reason.h"
 
 namespace inferscale {
 
@@ -17,17 +18,11 @@ enum class OutcomeStatus : std::uint8_t {
   kFinished,    // every token was generated
   kRefused,     // never taken up; the reason says why
   kLost,        // its replica failed, and it was not tried again
-};
-
-enum class RefusalReason : std::uint8_t {
-  kNone,
-  kExceedsKvCache,   // prompt plus requested output can never fit in the KV cache
-  kExceedsModelLen,  // prompt plus requested output is longer than max_model_len
-  kQueueFull,        // max_queued requests were waiting
+  kDeferred,    // answered at the door: come again later
+  kAbandoned,   // the caller left before the end
 };
 
 std::string_view status_name(OutcomeStatus status);
-std::string_view reason_name(RefusalReason reason);
 
 struct Outcome {
   Instant arrival;
@@ -44,7 +39,7 @@ struct Outcome {
   std::uint32_t gaps_over_limit = 0;  // gaps longer than the SLO's ITL limit; 0 when there is none
   std::uint16_t preemptions = 0;      // saturates at 65535
   OutcomeStatus status = OutcomeStatus::kUnfinished;
-  RefusalReason reason = RefusalReason::kNone;
+  Reason reason = Reason::kNone;
 
   bool finished() const { return status == OutcomeStatus::kFinished; }
   // The times below are defined for finished requests.

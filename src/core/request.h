@@ -60,7 +60,12 @@ struct Request {
   // Of the one prefix that the workload shares (`workload.shared_prefix`), the tokens that its
   // prompt begins with; 0 when it does not.
   std::uint32_t shared_prefix_tokens = 0;
-  // Of its time, what had passed before this arrival: at the door, with a replica that failed.
+  // Which presentation of the same call this is, from 0, and the id of the first one (its own id
+  // where it is the first).
+  std::uint32_t attempt = 0;
+  RequestId first_attempt = 0;
+  // Of its time, what had passed before this arrival: in earlier attempts, at the door, with a
+  // replica that failed.
   // Deadlines count from arrival - spent.
   Duration spent;
   const ProgramCall* program = nullptr;  // null: a request of its own

@@ -7,6 +7,7 @@
 
 #include "base/json_writer.h"
 #include "core/carried_columns.h"
+#include "core/client_record.h"
 #include "core/outcome.h"
 #include "core/replica_report.h"
 #include "core/session_record.h"
@@ -20,7 +21,11 @@ struct RunRecord {
   JsonValue manifest = JsonValue::object();  // all facts but `schema` and `version`
   JsonValue summary = JsonValue::object();
   std::span<const Outcome> outcomes;  // in order of arrival: the index is the request's id
-  Slo slo;                            // what `slo_met` of each request is judged by
+  // Of a run whose clients may come again: `outcomes` are then of requests, in the order of
+  // `clients->requests`, and these are of the attempts that they made, by id.
+  std::span<const Outcome> attempts;
+  const ClientRecords* clients = nullptr;  // null: every attempt is a request of its own
+  Slo slo;                                 // what `slo_met` of each request is judged by
   CarriedColumns carried;
   std::span<const SignalSample> signals;
   std::span<const ReplicaReport> replicas;     // empty: the run has no rows of replicas

@@ -20,12 +20,16 @@ void count_endings(std::span<const Outcome> outcomes, RunSummary& summary) {
         continue;
       case OutcomeStatus::kRefused:
         ++summary.refused;
-        if (outcome.reason == RefusalReason::kExceedsKvCache) ++summary.refused_kv;
-        if (outcome.reason == RefusalReason::kExceedsModelLen) ++summary.refused_model_len;
-        if (outcome.reason == RefusalReason::kQueueFull) ++summary.refused_queue_full;
+        ++summary.refused_by[static_cast<std::size_t>(outcome.reason)];
         continue;
       case OutcomeStatus::kLost:
         ++summary.lost;
+        continue;
+      case OutcomeStatus::kDeferred:
+        ++summary.deferred;
+        continue;
+      case OutcomeStatus::kAbandoned:
+        ++summary.abandoned;
         continue;
       case OutcomeStatus::kFinished:
         break;
@@ -72,7 +76,9 @@ std::span<const Outcome> counted_of(std::span<const Outcome> outcomes, Instant w
 
 void count_met(std::span<const Outcome> counted, const Slo& slo, RunSummary& summary) {
   for (const Outcome& outcome : counted) {
-    if (outcome.status != OutcomeStatus::kRefused) ++summary.admitted;
+    if (outcome.status != OutcomeStatus::kRefused && outcome.status != OutcomeStatus::kDeferred) {
+      ++summary.admitted;
+    }
     if (!outcome.finished()) continue;
     if (slo.ttft && outcome.ttft() <= *slo.ttft) ++summary.ttft_met;
     if (slo.e2e && outcome.e2e() <= *slo.e2e) ++summary.e2e_met;

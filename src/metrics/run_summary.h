@@ -3,11 +3,13 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 
 #include "core/duration_histogram.h"
+#include "core/measurement.h"
 #include "core/outcome.h"
 #include "core/replica_report.h"
 #include "core/request.h"
@@ -15,7 +17,6 @@
 #include "metrics/backlog.h"
 #include "metrics/batch_means.h"
 #include "metrics/fleet_summary.h"
-#include "core/measurement.h"
 #include "metrics/quantiles.h"
 
 namespace inferscale {
@@ -56,10 +57,14 @@ struct RunSummary {
   std::int64_t finished = 0;
   std::int64_t refused = 0;
   std::int64_t unfinished = 0;
-  std::int64_t lost = 0;        // with a replica that failed
-  std::int64_t refused_kv = 0;  // by reason
-  std::int64_t refused_model_len = 0;
-  std::int64_t refused_queue_full = 0;
+  std::int64_t lost = 0;       // with a replica that failed
+  std::int64_t deferred = 0;   // told to come again, and did not
+  std::int64_t abandoned = 0;  // their callers left before the end
+  // Of the refused ones, by reason.
+  std::array<std::int64_t, kReasonCount> refused_by{};
+  std::int64_t refused_for(Reason reason) const {
+    return refused_by[static_cast<std::size_t>(reason)];
+  }
 
   double warmup_s = 0;  // its end; 0: nothing is left out
   bool warmup_auto = false;
@@ -101,7 +106,7 @@ struct RunSummary {
   double goodput = 0;              // slo_met / counted
   double goodput_rps = 0;          // slo_met / (duration - warmup)
   double attainment_admitted = 0;  // slo_met / admitted
-  std::int64_t admitted = 0;       // counted requests that were not refused
+  std::int64_t admitted = 0;       // counted requests that were neither refused nor deferred
 
   double kv_used_mean = 0;  // fractions of all blocks, over time
   double kv_used_peak = 0;

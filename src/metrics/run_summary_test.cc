@@ -32,7 +32,7 @@ Outcome ended(double arrival_s, OutcomeStatus status) {
   outcome.arrival = at(arrival_s);
   outcome.prompt_tokens = 100;
   outcome.status = status;
-  if (status == OutcomeStatus::kRefused) outcome.reason = RefusalReason::kQueueFull;
+  if (status == OutcomeStatus::kRefused) outcome.reason = Reason::kQueueFull;
   return outcome;
 }
 

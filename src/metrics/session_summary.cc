@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "metrics/jain.h"
 
 namespace inferscale {
 namespace {
@@ -148,17 +149,12 @@ void count_turns(const ProgramRecords& records, std::span<const Outcome> outcome
       share_if_any(summary.history_tokens - summary.history_recomputed, summary.history_tokens);
 }
 
-// Jain, Chiu and Hawe 1984: (sum of x)^2 / (n sum of x^2), of the sessions' progress x.
+// Of the sessions' progress.
 std::optional<double> jain_of(std::span<const double> stretches) {
-  if (stretches.empty()) return std::nullopt;
-  double sum = 0;
-  double squares = 0;
-  for (const double stretch : stretches) {
-    const double progress = 1 / stretch;
-    sum += progress;
-    squares += progress * progress;
-  }
-  return sum * sum / (static_cast<double>(stretches.size()) * squares);
+  std::vector<double> progress;
+  progress.reserve(stretches.size());
+  for (const double stretch : stretches) progress.push_back(1 / stretch);
+  return jain_index(progress);
 }
 
 void fill_kv(const SessionFacts& facts, SessionSummary& summary) {

@@ -25,6 +25,7 @@ struct Place {
   TokenCount covered = 0;        // while partial: tokens that it holds blocks for
   std::int64_t finish_step = 0;  // the decode step, counted from the start, that ends it
   bool shares_gaps = false;      // has taken a decode step since it (re)joined
+  bool leaves = false;           // with the step under way: its caller has gone
   Slot previous = kNoSlot;       // admitted before it
   Slot next = kNoSlot;
 };
@@ -51,6 +52,7 @@ class Batch {
     place.previous = last_;
     place.next = kNoSlot;
     place.shares_gaps = false;
+    place.leaves = false;
     place.state = PlaceState::kPartial;
     place.covered = 0;
     place.serial = ++serial_;

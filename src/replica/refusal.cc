@@ -15,10 +15,9 @@ BlockCount resident_prefix_blocks(const ReplicaOptions& options) {
   return whole_blocks(options.layout, options.shared_prefix_tokens);
 }
 
-RefusalReason refusal_of(const ReplicaOptions& options, const Request& request,
-                         std::int64_t waiting) {
+Reason refusal_of(const ReplicaOptions& options, const Request& request, std::int64_t waiting) {
   const TokenCount longest = static_cast<TokenCount>(request.prompt_tokens) + request.max_tokens;
-  if (longest > options.max_model_len) return RefusalReason::kExceedsModelLen;
+  if (longest > options.max_model_len) return Reason::kExceedsModelLen;
   // The last token is never written to the cache, except where its place is reserved all the same.
   TokenCount cached = rules_of(options.scheduler).drains ? longest : longest - 1;
   if (options.role == ReplicaRole::kPrefill) cached = request.prompt_tokens;
@@ -32,9 +31,9 @@ RefusalReason refusal_of(const ReplicaOptions& options, const Request& request,
     needed -= whole_blocks(options.layout, shared);
     available -= resident_prefix_blocks(options);
   }
-  if (needed > available) return RefusalReason::kExceedsKvCache;
-  if (options.max_queued && waiting >= *options.max_queued) return RefusalReason::kQueueFull;
-  return RefusalReason::kNone;
+  if (needed > available) return Reason::kExceedsKvCache;
+  if (options.max_queued && waiting >= *options.max_queued) return Reason::kQueueFull;
+  return Reason::kNone;
 }
 
 }  // namespace inferscale

@@ -11,10 +11,10 @@ Request request(std::uint32_t prompt, std::uint32_t output) {
   return {.prompt_tokens = prompt, .output_tokens = output, .max_tokens = output};
 }
 
-constexpr auto kNone = RefusalReason::kNone;
-constexpr auto kModelLen = RefusalReason::kExceedsModelLen;
-constexpr auto kKvCache = RefusalReason::kExceedsKvCache;
-constexpr auto kQueueFull = RefusalReason::kQueueFull;
+constexpr auto kNone = Reason::kNone;
+constexpr auto kModelLen = Reason::kExceedsModelLen;
+constexpr auto kKvCache = Reason::kExceedsKvCache;
+constexpr auto kQueueFull = Reason::kQueueFull;
 
 TEST(Refusal, ModelLenCountsPromptAndRequestedOutput) {
   const ReplicaOptions options{.kv_blocks = 1000, .max_model_len = 100};

@@ -2,13 +2,15 @@
 //
 // The replica is driven from outside, in virtual time. Its owner hands it arrivals with enqueue()
 // and calls wake() at next_wake(); between these calls nothing changes that anybody could see.
-// Rule for ties: arrivals at an instant are enqueued before the wake-up at that instant, and a
-// wake-up first ends the step, then admits, then starts the next step.
+// Rule for ties: arrivals at an instant are enqueued before the wake-up at that instant, cancelled
+// ones are told of between the two, and a wake-up first ends the step, then lets those out who
+// leave, then admits, then starts the next step.
 //
 //   waiting --admitted--> prefilling --first token--> decoding --last token--> finished
 //      ^                      |                          |
 //      +----------------------+- preempted (no blocks) <-+
 //   at arrival: refused, when it can never be served or the queue is full
+//   anywhere: abandoned, when its caller has gone (cancel())
 //
 // In a prefill/decode split a replica plays one role. A prefill replica hands a sequence over at
 // its first token and keeps its blocks until release(). A decode replica takes handed-over
@@ -68,6 +70,7 @@ struct ReplicaOptions {
   std::optional<Duration> e2e_limit;       // the deadline that slack is reckoned from
   ServiceEstimate service;                 // for schedulers that order by it
   bool serial = false;                     // one call after the other: make_serial_replica
+  bool tells_first_tokens = false;         // the sink is told of them as they come
   // For requests of agent programs; not set: nothing is dropped before its blocks are needed, and
   // no residency is added up.
   std::optional<KvRetentionOptions> retention;
@@ -83,12 +86,14 @@ struct Handoff {
   std::uint32_t ticket = 0;  // for release() of the replica that it comes from
 };
 
-// Takes what the replica reports, during enqueue(), wake() and flush().
+// Takes what the replica reports, during enqueue(), wake(), cancel(), fail() and flush().
 class ReplicaSink {
  public:
   virtual ~ReplicaSink() = default;
-  // The end of a request, once for each: finished, refused; by flush(), unfinished.
+  // The end of a request, once for each: finished, refused, abandoned; by flush(), unfinished.
   virtual void record(RequestId id, const Outcome& outcome) = 0;
+  // The first token of a request, where ReplicaOptions::tells_first_tokens; once for each.
+  virtual void first_token(RequestId /*id*/, Instant /*now*/) {}
   // A prefill replica has the first token of a request that needs more.
   virtual void prefilled(const Handoff& handoff) = 0;
   // A decode replica keeps a place and blocks for the sequence. Of its prompt `resident_tokens` are
@@ -152,9 +157,18 @@ class Replica {
   // Prefill role: the KV cache of a handed-over sequence is no longer needed.
   virtual void release(std::uint32_t ticket, Instant now) = 0;
 
+  // Takes a request out whose caller has gone: one that waits, or waits for its transfer, at once;
+  // a running one at the end of the step that is under way (engines abort between steps; with none
+  // under way at `now`, by the wake-up then). Its outcome is recorded as kAbandoned
+  // (Reason::kClientGone), with the timestamps that it had, no finish, and the tokens generated so
+  // far, even if that step gives it its last one. In a split the owner cuts its transfer, and
+  // release()s what a prefill replica keeps of it. False: it is not here (any more): unknown,
+  // ended, handed over, or cancelled before. REQUIRES: `now` is at most next_wake().
+  virtual bool cancel(RequestId id, Instant now) = 0;
+
   // The replica breaks down at `now`: everything in it is gone, its cache too, and it is as new.
   // Returns those that were waiting or running, in order of id. Handed-over sequences whose blocks
-  // it kept are not among them: their tickets are void.
+  // it kept are not among them: their tickets are void. Nor are cancelled ones: they are recorded.
   virtual std::vector<Request> fail(Instant now) = 0;
   // The state at `now`, from the last wake-up to next_wake() (excluded).
   virtual ReplicaLoad load_at(Instant now) const = 0;
@@ -174,7 +188,8 @@ class Replica {
   }
   // Adds up the integrals of ReplicaUsage::retention to `now`, the end of the run.
   virtual void settle(Instant now) { static_cast<void>(now); }
-  // Records those still waiting or running as unfinished. The replica is not used afterwards.
+  // Records those still waiting or running as unfinished, cancelled ones as abandoned. The replica
+  // is not used afterwards.
   virtual void flush() = 0;
   // The invariants that can be checked from inside: free and held blocks add up, the batch is
   // within its limits, no one waits who could be admitted. Returns what is broken, or null.
@@ -206,7 +221,6 @@ TokenCount kv_tokens(const ReplicaOptions& options);
 BlockCount resident_prefix_blocks(const ReplicaOptions& options);
 
 // Why a request can't be taken up at all; kNone when it can. `waiting` counts the queue before it.
-RefusalReason refusal_of(const ReplicaOptions& options, const Request& request,
-                         std::int64_t waiting);
+Reason refusal_of(const ReplicaOptions& options, const Request& request, std::int64_t waiting);
 
 }  // namespace inferscale

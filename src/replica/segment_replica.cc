@@ -36,8 +36,8 @@ void SegmentReplica::cut_segment(Instant at) {
 }
 
 void SegmentReplica::enqueue(const Request& request) {
-  const RefusalReason reason = refusal_of(options_, request, waiting_.size());
-  if (reason != RefusalReason::kNone) {
+  const Reason reason = refusal_of(options_, request, waiting_.size());
+  if (reason != Reason::kNone) {
     Outcome outcome = outcome_of(request, OutcomeStatus::kRefused, reason);
     outcome.replica = options_.index;
     sink_.record(request.id, outcome);
@@ -82,6 +82,7 @@ void SegmentReplica::wake(Instant now) {
   } else {
     account_idle(now);
   }
+  if (!leavers_.empty()) dismiss_leavers(now);
   boundary_ = now;
   form_step(now);
   if (notes_ != nullptr) note_formed_step(now);
@@ -153,6 +154,7 @@ inline void SegmentReplica::emit_after_prefill(Slot slot, Instant now) {
   Sequence& sequence = batch_[slot].sequence;
   if (sequence.first_token == Instant::never()) {
     sequence.first_token = now;
+    if (options_.tells_first_tokens) sink_.first_token(sequence.request.id, now);
   } else {
     gaps_.judge(now - sequence.last_token, sequence.gaps);
   }
@@ -160,14 +162,15 @@ inline void SegmentReplica::emit_after_prefill(Slot slot, Instant now) {
   sequence.last_token = now;
   if (sequence.generated == sequence.request.output_tokens) {
     finish(slot, now);
-  } else if (options_.role == ReplicaRole::kPrefill) {
+  } else if (options_.role == ReplicaRole::kPrefill && !batch_[slot].leaves) {
     hand_over(slot);
   } else {
     group_.join(slot);
   }
 }
 
-// The sequence is in no group any more; `computed` says what it has in the cache.
+// The sequence is in no group any more; `computed` says what it has in the cache. Where its caller
+// has gone it is abandoned, even if it has all its tokens.
 void SegmentReplica::finish(Slot slot, Instant now) {
   Place& place = batch_[slot];
   Sequence& sequence = place.sequence;
@@ -177,7 +180,9 @@ void SegmentReplica::finish(Slot slot, Instant now) {
   const BlockCount own = own_blocks(place, sequence.computed);
   blocks_.release(sequence.request, sequence.hold, own);
   if (retention_ != nullptr) retention_->ended(sequence, now);
-  Outcome outcome = outcome_of(sequence, OutcomeStatus::kFinished, now);
+  Outcome outcome = place.leaves ? abandoned_outcome(sequence)
+                                 : outcome_of(sequence, OutcomeStatus::kFinished, now);
+  place.leaves = false;
   outcome.replica = options_.index;
   const RequestId id = sequence.request.id;
   batch_.release(slot);

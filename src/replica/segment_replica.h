@@ -12,10 +12,10 @@
 // Cost: for each change a few heap operations, logarithmic in the batch size, and at most
 // kv_block_tokens additions; nothing for each token.
 //
-// The class is in five files: segment_replica.cc moves time, segment_steps.cc forms steps by the
+// The class is in six files: segment_replica.cc moves time, segment_steps.cc forms steps by the
 // schedulers' rules (docs/schedulers/steps.md) and segment_admission.cc admits and preempts,
-// segment_roles.cc has hand-overs, failures and the end of a run, segment_notes.cc the decision
-// trace.
+// segment_roles.cc has hand-overs, failures and the end of a run, segment_cancel.cc those whose
+// callers have gone, segment_notes.cc the decision trace.
 
 #pragma once
 
@@ -46,6 +46,7 @@ class SegmentReplica final : public Replica {
   void transferred(RequestId id, Instant now) override;
   void withdraw(RequestId id, Instant now) override;
   void release(std::uint32_t ticket, Instant now) override;
+  bool cancel(RequestId id, Instant now) override;
   std::vector<Request> fail(Instant now) override;
   ReplicaLoad load_at(Instant now) const override;
   TokenFloor token_floor(Instant now, TokenCount level) const override;
@@ -166,6 +167,18 @@ class SegmentReplica final : public Replica {
   void note_formed_step(Instant now);
   void tell_ended_step(Instant now);
 
+  // --- segment_cancel.cc
+  bool cancel_waiting(RequestId id, Instant now);
+  void record_abandoned(const Sequence& sequence);
+  void sort_leavers();  // in order of admission
+  // Who leaves, in order, decodes no longer: what it has generated is in its sequence.
+  void call_leavers();
+  void dismiss_leavers(Instant now);
+  void flush_leavers();
+  // The next boundary looks at the queue again: somebody has gone who may have stood in the way.
+  void look_again(Instant now);
+  void leave_transfer(Slot slot, Instant now);
+
   // --- segment_roles.cc
   void give_back_between(Place& place, TokenCount tokens, Instant now);
   void drop_everything();
@@ -186,9 +199,10 @@ class SegmentReplica final : public Replica {
   std::vector<Slot> partials_;    // in order of admission
   std::vector<Chunk> chunks_;     // of the running step
   std::vector<Slot> finished_;    // scratch
+  std::vector<Slot> leavers_;     // leave with the step under way
   std::int64_t open_places_ = 0;  // of a batch that drains: how many more were chosen
   bool preempted_ = false;        // somebody was, at this boundary
-  bool looks_again_ = false;      // at the next boundary: somebody was withdrawn
+  bool looks_again_ = false;      // at the next boundary: somebody was withdrawn or cancelled
   bool full_ = false;             // sglang: the head did not fit; until somebody leaves
   ExpectedRoom expected_;
 

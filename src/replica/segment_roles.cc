@@ -29,24 +29,11 @@ void SegmentReplica::transferred(RequestId id, Instant now) {
 void SegmentReplica::withdraw(RequestId id, Instant now) {
   const auto found = transferring_.find(id);
   if (found == transferring_.end()) {
-    waiting_.withdraw(id);
+    CHECK(waiting_.take_out(id)) << "request " << id << " does not wait";
   } else {
-    const Slot slot = found->second;
-    Place& place = batch_[slot];
-    transferring_.erase(found);
-    transferring_tokens_ -= place.sequence.requested_left();
-    give_back_between(place, place.covered, now);
-    usage_.sequence_ns += static_cast<double>((now - boundary_).ns());
-    batch_.release(slot);
-    changed_ = true;
+    leave_transfer(found->second, now);
   }
-  full_ = false;
-  looks_again_ = true;
-  if (phase_ == Phase::kIdle) {
-    wake_if_idle(now);
-  } else {
-    cut_segment(now);
-  }
+  look_again(now);
 }
 
 void SegmentReplica::release(std::uint32_t ticket, Instant now) {
@@ -93,6 +80,11 @@ std::vector<Request> SegmentReplica::fail(Instant now) {
     account_idle(now);
   }
   boundary_ = now;
+  call_leavers();
+  for (const Slot slot : leavers_) {
+    record_abandoned(batch_[slot].sequence);
+    batch_.release(slot);
+  }
   std::vector<Request> dropped;
   for (Slot slot = batch_.last_admitted(); slot != kNoSlot; slot = batch_[slot].previous) {
     dropped.push_back(batch_[slot].sequence.request);
@@ -113,6 +105,7 @@ void SegmentReplica::drop_everything() {
   if (retention_ != nullptr) retention_->begin_anew(boundary_);
   partials_.clear();
   chunks_.clear();
+  leavers_.clear();
   ready_.clear();
   transferring_.clear();
   transferring_tokens_ = 0;
@@ -155,6 +148,7 @@ void SegmentReplica::settle(Instant now) {
 }
 
 void SegmentReplica::flush() {
+  flush_leavers();
   for (Slot slot = batch_.last_admitted(); slot != kNoSlot; slot = batch_[slot].previous) {
     Sequence& sequence = batch_[slot].sequence;
     if (batch_[slot].shares_gaps) gaps_.leave(sequence.gaps);

@@ -6,7 +6,7 @@
 namespace inferscale {
 
 Outcome outcome_of(const Sequence& sequence, OutcomeStatus status, Instant finish) {
-  Outcome outcome = outcome_of(sequence.request, status, RefusalReason::kNone);
+  Outcome outcome = outcome_of(sequence.request, status, Reason::kNone);
   outcome.start = sequence.start;
   outcome.first_token = sequence.first_token;
   outcome.finish = finish;
@@ -18,7 +18,14 @@ Outcome outcome_of(const Sequence& sequence, OutcomeStatus status, Instant finis
   return outcome;
 }
 
-Outcome outcome_of(const Request& request, OutcomeStatus status, RefusalReason reason) {
+Outcome abandoned_outcome(const Sequence& sequence) {
+  Outcome outcome = outcome_of(sequence, OutcomeStatus::kAbandoned, Instant::never());
+  outcome.reason = Reason::kClientGone;
+  outcome.output_tokens = sequence.generated;
+  return outcome;
+}
+
+Outcome outcome_of(const Request& request, OutcomeStatus status, Reason reason) {
   Outcome outcome;
   outcome.arrival = request.arrival;
   outcome.prompt_tokens = request.prompt_tokens;

@@ -36,7 +36,9 @@ struct Sequence {
 
 // The record of a sequence in its final state.
 Outcome outcome_of(const Sequence& sequence, OutcomeStatus status, Instant finish);
+// The record of a sequence whose caller has gone: with the tokens that it has.
+Outcome abandoned_outcome(const Sequence& sequence);
 // The record of a request that never became a sequence.
-Outcome outcome_of(const Request& request, OutcomeStatus status, RefusalReason reason);
+Outcome outcome_of(const Request& request, OutcomeStatus status, Reason reason);
 
 }  // namespace inferscale

@@ -33,6 +33,17 @@ TokenCount to_compute(const Sequence& sequence) {
   return sequence.handed_over ? 0 : sequence.target();
 }
 
+// The preempted and the handed-over are few: at most as many as are in a batch.
+template <typename Row>
+std::optional<Sequence> take_from(Row& row, RequestId id) {
+  const auto found = std::find_if(
+      row.begin(), row.end(), [id](const Sequence& sequence) { return sequence.request.id == id; });
+  if (found == row.end()) return std::nullopt;
+  const Sequence sequence = *found;
+  row.erase(found);
+  return sequence;
+}
+
 }  // namespace
 
 QueueOrder queue_order(const ReplicaOptions& options) {
@@ -65,6 +76,7 @@ Sequence sequence_of(const Handoff& handoff) {
 }
 
 void WaitingQueue::push(QueueKey key, RequestId id, std::uint32_t place) {
+  if (index_) index_->emplace(id, place);
   heap_.push_back({.key = key, .id = id, .place = place});
   std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
 }
@@ -78,6 +90,7 @@ QueueKey WaitingQueue::key_of(const Request& request, TokenCount to_compute,
 void WaitingQueue::arrive(const Request& request) {
   count(request.prompt_tokens, request.max_tokens, 1);
   if (order_ == QueueOrder::kArrival) {
+    if (index_) index_->emplace(request.id, gone_arrived_ + arrived_.size());
     arrived_.push_back(request);
     return;
   }
@@ -110,27 +123,114 @@ void WaitingQueue::preempt(const Sequence& sequence) {
   }
 }
 
-void WaitingQueue::withdraw(RequestId id) {
-  TokenCount to_generate = 0;
+// --- out of the middle
+
+void WaitingQueue::make_index() {
+  index_.emplace();
   if (order_ == QueueOrder::kArrival) {
-    const auto found =
-        std::find_if(handed_over_.begin(), handed_over_.end(),
-                     [id](const Sequence& sequence) { return sequence.request.id == id; });
-    CHECK(found != handed_over_.end()) << "request " << id << " does not wait";
-    to_generate = found->requested_left();
-    handed_over_.erase(found);
+    std::uint64_t number = gone_arrived_;
+    for (const Request& request : arrived_) {
+      if (request.prompt_tokens > 0) index_->emplace(request.id, number);
+      ++number;
+    }
   } else {
-    const auto found = std::find_if(heap_.begin(), heap_.end(),
-                                    [id](const Entry& entry) { return entry.id == id; });
-    CHECK(found != heap_.end() && (found->place & kKnown) != 0)
-        << "request " << id << " does not wait";
-    const std::uint32_t place = found->place & ~kKnown;
-    to_generate = known_[place].requested_left();
-    free_known_.push_back(place);
-    heap_.erase(found);
-    std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
+    for (const Entry& entry : heap_) index_->emplace(entry.id, entry.place);
   }
-  count(0, to_generate, -1);
+}
+
+std::optional<Sequence> WaitingQueue::take_by_index(RequestId id) {
+  if (!index_) make_index();
+  const auto found = index_->find(id);
+  if (found == index_->end()) return std::nullopt;
+  Sequence sequence;
+  if (order_ == QueueOrder::kArrival) {
+    Request& request = arrived_[found->second - gone_arrived_];
+    begin(sequence, request);
+    request.prompt_tokens = 0;
+  } else {
+    const auto place = static_cast<std::uint32_t>(found->second);
+    if ((place & kKnown) != 0) {
+      sequence = known_[place & ~kKnown];
+    } else {
+      begin(sequence, fresh_[place]);
+    }
+    request_at(place).prompt_tokens = 0;
+  }
+  index_->erase(found);
+  ++gaps_;
+  return sequence;
+}
+
+std::optional<Sequence> WaitingQueue::take_out(RequestId id) {
+  std::optional<Sequence> sequence;
+  if (order_ == QueueOrder::kArrival) {
+    sequence = take_from(preempted_, id);
+    if (!sequence) sequence = take_from(handed_over_, id);
+  }
+  if (!sequence && size_ > 0) sequence = take_by_index(id);
+  if (!sequence) return std::nullopt;
+  count(to_compute(*sequence), sequence->requested_left(), -1);
+  if (gaps_ > 0) close_gaps();
+  return sequence;
+}
+
+void WaitingQueue::free_place(std::uint32_t place) {
+  if ((place & kKnown) != 0) {
+    free_known_.push_back(place & ~kKnown);
+  } else {
+    free_fresh_.push_back(place);
+  }
+}
+
+// The head is never a gap, and gaps are never most of a long queue.
+void WaitingQueue::close_gaps() {
+  constexpr std::size_t kFew = 64;
+  if (gaps_ <= std::max(kFew, (arrived_.size() + heap_.size()) / 2)) {
+    skip_gaps();
+    return;
+  }
+  gaps_ = 0;
+  if (order_ == QueueOrder::kArrival) {
+    std::erase_if(arrived_, [](const Request& request) { return request.prompt_tokens == 0; });
+    make_index();
+    return;
+  }
+  std::erase_if(heap_, [this](const Entry& entry) {
+    if (request_at(entry.place).prompt_tokens > 0) return false;
+    free_place(entry.place);
+    return true;
+  });
+  std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
+}
+
+void WaitingQueue::skip_gaps() {
+  while (!arrived_.empty() && arrived_.front().prompt_tokens == 0) {
+    arrived_.pop_front();
+    ++gone_arrived_;
+    --gaps_;
+  }
+  while (!heap_.empty() && request_at(heap_.front().place).prompt_tokens == 0) {
+    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+    free_place(heap_.back().place);
+    heap_.pop_back();
+    --gaps_;
+  }
+}
+
+bool WaitingQueue::is_among_first(RequestId id, std::int64_t count) const {
+  CHECK(order_ == QueueOrder::kArrival) << "a place in a queue with keys";
+  for (auto next = preempted_.rbegin(); next != preempted_.rend() && count > 0; ++next, --count) {
+    if (next->request.id == id) return true;
+  }
+  for (auto next = arrived_.begin(); next != arrived_.end() && count > 0; ++next) {
+    if (next->prompt_tokens == 0) continue;
+    if (next->id == id) return true;
+    --count;
+  }
+  for (auto next = handed_over_.begin(); next != handed_over_.end() && count > 0; ++next, --count) {
+    if (next->request.id == id) return true;
+  }
+  return false;
 }
 
 WaitingQueue::Head WaitingQueue::head() const {
@@ -167,6 +267,7 @@ void WaitingQueue::pop_into(Sequence& sequence) {
     } else if (!arrived_.empty()) {
       begin(sequence, arrived_.front());
       arrived_.pop_front();
+      ++gone_arrived_;
     } else {
       sequence = handed_over_.front();
       handed_over_.pop_front();
@@ -184,6 +285,8 @@ void WaitingQueue::pop_into(Sequence& sequence) {
     }
   }
   count(to_compute(sequence), sequence.requested_left(), -1);
+  if (index_) index_->erase(sequence.request.id);
+  if (gaps_ > 0) skip_gaps();
 }
 
 }  // namespace inferscale

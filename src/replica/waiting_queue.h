@@ -6,13 +6,18 @@
 // ties go by id. (In order of entry, kEntry, the key is the number of the entry.) New requests are
 // kept small: under overload there are very many.
 //
-// Cost: constant in order of arrival, else logarithmic in the length of the queue.
+// Cost: constant in order of arrival, else logarithmic in the length of the queue. Whoever is taken
+// out from the middle leaves a gap (a request without a prompt), which goes when it gets to the
+// head or when most of the queue is gaps. From the first one on there is an index by id, and
+// everything costs the logarithm of the queue's length.
 
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "replica/replica.h"
@@ -46,9 +51,11 @@ class WaitingQueue {
   // REQUIRES: it is not in the batch any more; computed and hold are cleared.
   void preempt(const Sequence& sequence);
 
-  // Takes out a sequence that was handed over, wherever it stands: linear time.
-  // REQUIRES: it waits, and was not preempted since.
-  void withdraw(RequestId id);
+  // Takes out whoever it is, wherever it stands; nothing when it does not wait.
+  std::optional<Sequence> take_out(RequestId id);
+  // Whether it is one of the first `count` to be admitted. Cost: linear in `count`.
+  // REQUIRES: the order is kArrival.
+  bool is_among_first(RequestId id, std::int64_t count) const;
 
   // The head, as it is now. REQUIRES: not empty.
   struct Head {
@@ -74,6 +81,19 @@ class WaitingQueue {
   };
   static constexpr std::uint32_t kKnown = 1U << 31;
 
+  // By id: in order of arrival the number of an arrived request, counted from the first ever; with
+  // keys its place, as in Entry.
+  using Index = std::map<RequestId, std::uint64_t>;
+
+  void make_index();
+  std::optional<Sequence> take_by_index(RequestId id);
+  Request& request_at(std::uint32_t place) {
+    return (place & kKnown) != 0 ? known_[place & ~kKnown].request : fresh_[place];
+  }
+  void free_place(std::uint32_t place);
+  void close_gaps();
+  void skip_gaps();
+
   void enter(const Sequence& sequence);
   void push(QueueKey key, RequestId id, std::uint32_t place);
   QueueKey key_of(const Request& request, TokenCount to_compute, TokenCount to_generate);
@@ -91,12 +111,16 @@ class WaitingQueue {
   std::vector<Sequence> preempted_;  // the head at the back
   std::deque<Request> arrived_;
   std::deque<Sequence> handed_over_;  // a decode replica has these in place of arrivals
+  std::uint64_t gone_arrived_ = 0;    // have been at the front of arrived_
   // With keys: a binary heap of small entries, and where their requests are.
   std::vector<Entry> heap_;
   std::vector<Request> fresh_;
   std::vector<Sequence> known_;
   std::vector<std::uint32_t> free_fresh_;
   std::vector<std::uint32_t> free_known_;
+
+  std::optional<Index> index_;  // since somebody was taken out by it
+  std::size_t gaps_ = 0;
 };
 
 // A sequence that was handed over, as it enters a decode replica.

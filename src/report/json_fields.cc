@@ -59,6 +59,10 @@ void JsonFields::fail(std::string_view key, std::string_view message) {
                  place_.to_string()};
 }
 
+void JsonFields::adopt(const JsonFields& part) {
+  if (!error_) error_ = part.error_;
+}
+
 const Json* JsonFields::take(const char* key) {
   const auto found = object_->find(key);
   if (found != object_->end()) return &*found;

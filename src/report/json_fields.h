@@ -50,6 +50,8 @@ class JsonFields {
 
   // An error about `key` of the reader's own.
   void fail(std::string_view key, std::string_view message);
+  // Keeps the error of a part of this object that was read by itself, if there is one.
+  void adopt(const JsonFields& part);
   bool failed() const { return error_.has_value(); }
   const Error& error() const { return *error_; }
 

@@ -50,6 +50,20 @@ Duration tpot(const Outcome& outcome) {
   return Duration::nanos(span / gaps + (span % gaps * 2 >= gaps ? 1 : 0));
 }
 
+void append_status(std::string& out, const Outcome& outcome) {
+  out += ",\"status\":\"";
+  out += status_name(outcome.status);
+  out += '"';
+  const bool at_door =
+      outcome.status == OutcomeStatus::kDeferred ||
+      (outcome.status == OutcomeStatus::kAbandoned && outcome.reason != Reason::kNone);
+  if (outcome.status == OutcomeStatus::kRefused || at_door) {
+    out += ",\"reason\":\"";
+    out += reason_name(outcome.reason);
+    out += '"';
+  }
+}
+
 void append_timestamps(std::string& out, const Outcome& outcome) {
   append_instant(out, ",\"arrival_ns\":", outcome.arrival);
   append_instant(out, ",\"start_ns\":", outcome.start);
@@ -125,14 +139,7 @@ void append_outcome_line(std::string& out, std::uint64_t id, const Outcome& outc
                          const CarriedColumns& carried, const OutcomeColumns& columns) {
   out += "{\"id\":";
   append_json_integer(out, id);
-  out += ",\"status\":\"";
-  out += status_name(outcome.status);
-  out += '"';
-  if (outcome.status == OutcomeStatus::kRefused) {
-    out += ",\"reason\":\"";
-    out += reason_name(outcome.reason);
-    out += '"';
-  }
+  append_status(out, outcome);
   append_timestamps(out, outcome);
   append_count(out, ",\"prompt_tokens\":", outcome.prompt_tokens);
   append_count(out, ",\"output_tokens\":", outcome.output_tokens);
@@ -144,6 +151,22 @@ void append_outcome_line(std::string& out, std::uint64_t id, const Outcome& outc
   append_verdict(out,
                  ",\"slo_met\":", slo.any() ? std::optional(slo_met(slo, outcome)) : std::nullopt);
   append_carried(out, id, outcome, carried);
+  out += "}\n";
+}
+
+void append_attempt_line(std::string& out, const AttemptPlace& place, const Outcome& outcome) {
+  out += "{\"id\":";
+  append_json_integer(out, place.id);
+  out += ",\"request\":";
+  append_json_integer(out, place.request);
+  append_count(out, ",\"attempt\":", place.attempt);
+  append_verdict(out, ",\"is_last\":", place.is_last);
+  append_status(out, outcome);
+  append_timestamps(out, outcome);
+  append_count(out, ",\"prompt_tokens\":", outcome.prompt_tokens);
+  append_count(out, ",\"output_tokens\":", outcome.output_tokens);
+  append_count(out, ",\"cached_tokens\":", outcome.cached_tokens);
+  append_count(out, ",\"replica\":", outcome.replica);
   out += "}\n";
 }
 

@@ -1,4 +1,4 @@
-// The lines of `outcomes.jsonl`, `signals.jsonl` and `replicas.jsonl`, as
+// The lines of `outcomes.jsonl`, `attempts.jsonl`, `signals.jsonl` and `replicas.jsonl`, as
 // docs/formats/run_folder.md lays them down.
 //
 // Times in milliseconds and seconds are written from integer nanoseconds without a floating-point
@@ -23,9 +23,18 @@ struct OutcomeColumns {
   bool replica = false;        // runs with more than one replica
 };
 
+// Which of a request's attempts an attempt is.
+struct AttemptPlace {
+  std::uint64_t id = 0;
+  std::uint64_t request = 0;  // line of its request in outcomes.jsonl
+  std::uint32_t attempt = 0;  // of this request, from 0
+  bool is_last = false;       // the one that the request's outcome ends with
+};
+
 // Appends the line, with its end, of the request `id`.
 void append_outcome_line(std::string& out, std::uint64_t id, const Outcome& outcome, const Slo& slo,
                          const CarriedColumns& carried, const OutcomeColumns& columns = {});
+void append_attempt_line(std::string& out, const AttemptPlace& place, const Outcome& outcome);
 void append_signal_line(std::string& out, const SignalSample& sample);
 void append_replica_line(std::string& out, const ReplicaReport& replica);
 

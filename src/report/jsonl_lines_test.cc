@@ -63,7 +63,7 @@ TEST(OutcomeLine, ARefusalHasItsReasonAndNoTimes) {
   outcome.prompt_tokens = 9;
   outcome.output_tokens = 4;
   outcome.status = OutcomeStatus::kRefused;
-  outcome.reason = RefusalReason::kExceedsKvCache;
+  outcome.reason = Reason::kExceedsKvCache;
   EXPECT_EQ(json::parse(line_of(outcome, half_second(), {}, 7)),
             json::parse(R"({"id":7,"status":"refused","reason":"exceeds_kv_cache","arrival_ns":5,
               "start_ns":null,"first_token_ns":null,"finish_ns":null,"prompt_tokens":9,

@@ -24,11 +24,14 @@ Integer bounded(JsonFields& fields, const char* key) {
 
 OutcomeStatus read_status(JsonFields& fields) {
   const std::string name = fields.text("status");
-  for (const OutcomeStatus status : {OutcomeStatus::kFinished, OutcomeStatus::kRefused,
-                                     OutcomeStatus::kUnfinished, OutcomeStatus::kLost}) {
+  using enum OutcomeStatus;
+  for (const OutcomeStatus status :
+       {kFinished, kRefused, kUnfinished, kLost, kDeferred, kAbandoned}) {
     if (name == status_name(status)) return status;
   }
-  fields.fail("status", "expected finished, refused, unfinished or lost, got '" + name + "'");
+  fields.fail(
+      "status",
+      "expected finished, refused, unfinished, lost, deferred or abandoned, got '" + name + "'");
   return OutcomeStatus::kUnfinished;
 }
 

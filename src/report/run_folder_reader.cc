@@ -165,6 +165,34 @@ Result<void> check_sessions(const Json& summary, const std::string& path) {
        "restore_s", "evicted_tokens", "gb_seconds", "gb_peak_replica"});
 }
 
+// What a page on admission is made from.
+Result<void> check_admission(const Json& summary, const std::string& path) {
+  if (!summary.contains("admission")) return {};
+  const std::vector<std::pair<const char*, std::vector<const char*>>> groups = {
+      {"requests", {"arrived", "gave_up", "left", "elsewhere"}},
+      {"attempts", {"made", "amplification", "engine_refusals"}},
+      {"slo",
+       {"counted", "admitted", "met", "goodput", "attainment_admitted", "goodput_rps",
+        "offered_rps", "arrival_window_s"}},
+      {"tokens", {"wasted_share"}},
+      {"liveness", {}}};
+  if (Result<void> found = check_group(summary, path, "admission", {}); !found) return found;
+  const Json& admission = summary["admission"];
+  for (const auto& [name, keys] : groups) {
+    if (Result<void> group = check_group(admission, path, name, keys); !group) return group;
+  }
+  JsonFields fields(admission, {path}, "admission.");
+  fields.text("policy");
+  fields.list("signals");
+  const bool decided = !fields.is_null("decisions");
+  if (fields.failed()) return std::unexpected(fields.error());
+  if (!decided) return {};
+  return check_group(
+      admission, path, "decisions",
+      {"all", "presented", "admitted", "deferred", "rejected", "left", "held", "shadow",
+       "shadow_refusals", "policy_decisions", "policy_refusals", "stale", "policy_failures"});
+}
+
 Result<void> check_summary(const Json& summary, const std::string& path) {
   for (const char* name : {"ttft_ms", "tpot_ms", "itl_ms", "e2e_ms", "queue_ms", "itl_ms_max"}) {
     Result<void> group =
@@ -185,6 +213,7 @@ Result<void> check_summary(const Json& summary, const std::string& path) {
   if (Result<void> slo = check_slo(summary, path); !slo) return slo;
   if (Result<void> later = check_later_keys(summary, path); !later) return later;
   if (Result<void> sessions = check_sessions(summary, path); !sessions) return sessions;
+  if (Result<void> admission = check_admission(summary, path); !admission) return admission;
   JsonFields fields(summary, {path});
   check_numbers(fields, {"duration_s", "arrival_window_s", "drain_s", "utilisation", "preemptions",
                          "recomputed_tokens", "accelerator_hours",

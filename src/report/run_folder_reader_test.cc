@@ -122,6 +122,20 @@ TEST_F(RunFolderReader, DamagedColumnsAndReplicasAreErrors) {
   EXPECT_EQ(error(), "outcomes.jsonl:2: key 'replica': the lines before do not have it");
 }
 
+TEST_F(RunFolderReader, ReadsARunWithADoor) {
+  const SampleRun door({.requests = 300, .slots = 10, .refusals = true, .admission = true});
+  ASSERT_TRUE(write_run_folder(folder_ / "run", door.record()));
+  const Result<RunFolder> read = read_run_folder(folder_ / "run");
+  ASSERT_TRUE(read) << read.error().to_string();
+  EXPECT_EQ(read->outcomes.size(), 300U);  // of requests, however many attempts they made
+  const std::string summary = folder_.read("run/summary.json");
+  edit("summary.json", "\"wasted_share\": ", "\"wasted_share\": \"much\", \"w\": ");
+  EXPECT_EQ(error(), "summary.json: key 'tokens.wasted_share': expected a number, got \"much\"");
+  folder_.write("run/summary.json", summary);
+  edit("summary.json", "\"policy_refusals\"", "\"refusals\"");
+  EXPECT_EQ(error(), "summary.json: key 'decisions.policy_refusals': missing");
+}
+
 TEST_F(RunFolderReader, LaterKeysOfTheSummaryAreCheckedWhereTheyAre) {
   const std::string summary = folder_.read("run/summary.json");
   edit("summary.json", "\"steady\": ", "\"steady\": 1, \"s\": ");
@@ -214,7 +228,8 @@ TEST_F(RunFolderReader, DamagedLinesAreErrorsWithTheirLineAndKey) {
       {"\"prompt_tokens\":", "\"prompt_tokens\":99999999999",
        "outcomes.jsonl:1: key 'prompt_tokens': too large: 99999999999"},
       {"\"status\":\"finished\"", "\"status\":\"done\"",
-       "outcomes.jsonl:1: key 'status': expected finished, refused, unfinished or lost, got "
+       "outcomes.jsonl:1: key 'status': expected finished, refused, unfinished, lost, deferred or "
+       "abandoned, got "
        "'done'"},
       {"\"finish_ns\":", "\"finish_ns\":null,\"f\":",
        "outcomes.jsonl:1: key 'finish_ns': null, but the status is finished"},

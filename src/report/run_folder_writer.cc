@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/edge/output_file.h"
@@ -44,8 +45,9 @@ std::string path_in(const std::string& folder, std::string_view name) {
 
 // Removes what an earlier run left; the page was made from it.
 Result<void> remove_run(const std::string& folder) {
-  for (const std::string_view name : {kManifestFile, kSummaryFile, kOutcomesFile, kSignalsFile,
-                                      kReplicasFile, kSessionsFile, kCallsFile, kReportFile}) {
+  for (const std::string_view name :
+       {kManifestFile, kSummaryFile, kOutcomesFile, kAttemptsFile, kDecisionsFile, kSignalsFile,
+        kReplicasFile, kSessionsFile, kCallsFile, kReportFile}) {
     if (Result<void> removed = remove_old(path_in(folder, name)); !removed) return removed;
   }
   return {};
@@ -70,6 +72,20 @@ Result<void> write_outcomes(const std::string& path, std::span<const Outcome> ou
   }
   return write_lines(path, outcomes.size(), [&](std::string& out, std::size_t i) {
     append_outcome_line(out, i, outcomes[i], slo, carried, columns);
+  });
+}
+
+Result<void> write_attempts(const std::string& path, std::span<const Outcome> attempts,
+                            const ClientRecords& clients) {
+  CHECK(clients.request_of.size() >= attempts.size()) << "attempts without a request";
+  std::vector<std::uint32_t> made(clients.requests.size(), 0);
+  return write_lines(path, attempts.size(), [&](std::string& out, std::size_t id) {
+    const std::uint32_t request = clients.request_of[id];
+    const AttemptPlace place = {.id = id,
+                                .request = request,
+                                .attempt = made[request]++,
+                                .is_last = clients.requests[request].last_attempt == id};
+    append_attempt_line(out, place, attempts[id]);
   });
 }
 
@@ -113,16 +129,24 @@ Result<void> write_programs(const std::string& folder, const RunRecord& record) 
   return write_calls(path_in(folder, kCallsFile), record);
 }
 
+// Outcomes of requests, and of the attempts that they made.
+Result<void> write_requests(const std::string& folder, const RunRecord& record) {
+  if (!record.with_outcomes) return {};
+  const OutcomeColumns columns = {
+      .cached_tokens = record.with_prefix_cache || record.programs != nullptr,
+      .replica = record.replicas.size() > 1};
+  const auto written = write_outcomes(path_in(folder, kOutcomesFile), record.outcomes, record.slo,
+                                      record.carried, columns);
+  if (!written || record.clients == nullptr) return written;
+  return write_attempts(path_in(folder, kAttemptsFile), record.attempts, *record.clients);
+}
+
 // The manifest last: a folder with a manifest is whole.
-Result<void> write_run(const std::string& folder, const RunRecord& record) {
-  if (record.with_outcomes) {
-    const OutcomeColumns columns = {
-        .cached_tokens = record.with_prefix_cache || record.programs != nullptr,
-        .replica = record.replicas.size() > 1};
-    const auto written = write_outcomes(path_in(folder, kOutcomesFile), record.outcomes, record.slo,
-                                        record.carried, columns);
-    if (!written) return written;
+Result<void> write_run(const std::string& folder, const RunRecord& record, DecisionLog* decisions) {
+  if (decisions != nullptr) {
+    if (Result<void> finished = decisions->finish(); !finished) return finished;
   }
+  if (Result<void> written = write_requests(folder, record); !written) return written;
   if (!record.replicas.empty()) {
     const auto written = write_replicas(path_in(folder, kReplicasFile), record.replicas);
     if (!written) return written;
@@ -147,8 +171,8 @@ Result<void> check_locked_folder(const std::string& folder) {
                 folder);
   }
   if (std::filesystem::exists(path / kManifestFile, error)) return {};
-  for (const std::string_view name :
-       {kSummaryFile, kOutcomesFile, kSignalsFile, kReplicasFile, kSessionsFile, kCallsFile}) {
+  for (const std::string_view name : {kSummaryFile, kOutcomesFile, kAttemptsFile, kDecisionsFile,
+                                      kSignalsFile, kReplicasFile, kSessionsFile, kCallsFile}) {
     if (!std::filesystem::exists(path / name, error)) continue;
     return fail(ErrorCode::kInvalidConfig,
                 "holds '" + std::string(name) + "' and no " + std::string(kManifestFile) +
@@ -169,13 +193,18 @@ Result<void> check_run_folder(const std::string& folder) {
   return check_locked_folder(folder);
 }
 
-Result<void> write_run_folder(const std::string& folder, const RunRecord& record) {
+std::string decisions_path(const std::string& folder) {
+  return path_in(folder, kDecisionsFile);
+}
+
+Result<void> write_run_folder(const std::string& folder, const RunRecord& record,
+                              DecisionLog* decisions) {
   if (Result<void> made = make_folder(folder); !made) return made;
   const Result<FolderLock> lock = FolderLock::take(folder);
   if (!lock) return std::unexpected(lock.error());
   if (Result<void> ours = check_locked_folder(folder); !ours) return ours;
   if (Result<void> removed = remove_run(folder); !removed) return removed;
-  Result<void> written = write_run(folder, record);
+  Result<void> written = write_run(folder, record, decisions);
   // What was written is ours, and without a manifest of no use to anybody.
   if (!written) static_cast<void>(remove_run(folder));
   return written;

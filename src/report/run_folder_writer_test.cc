@@ -87,6 +87,54 @@ TEST_F(RunFolderWriter, ReportsOfReplicasAreAFileOfTheirOwn) {
   EXPECT_NE(text("outcomes.jsonl").find("cached_tokens"), std::string::npos);
 }
 
+TEST_F(RunFolderWriter, AttemptsAreAFileBesideTheirRequests) {
+  std::vector<Outcome> attempts = outcomes(3);
+  attempts[0].status = OutcomeStatus::kDeferred;
+  attempts[0].reason = Reason::kQueueDepth;
+  attempts[1].status = OutcomeStatus::kRefused;
+  attempts[1].reason = Reason::kShed;
+  ClientRecords clients;
+  clients.requests = {{.last_attempt = 2}, {.last_attempt = 1}};
+  clients.request_of = {0, 1, 0};
+  RunRecord record;
+  const std::vector<Outcome> requests = outcomes(2);
+  record.outcomes = requests;
+  record.attempts = attempts;
+  record.clients = &clients;
+  const Result<void> written = write_run_folder(folder_, record);
+  ASSERT_TRUE(written) << written.error().to_string();
+  std::ifstream lines(folder_ + "/attempts.jsonl");
+  std::vector<json> rows;
+  for (std::string line; std::getline(lines, line);) rows.push_back(json::parse(line));
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0], json::parse(R"({"id":0,"request":0,"attempt":0,"is_last":false,
+      "status":"deferred","reason":"queue_depth","arrival_ns":0,"start_ns":null,
+      "first_token_ns":null,"finish_ns":null,"prompt_tokens":0,"output_tokens":0,
+      "cached_tokens":0,"replica":0})"));
+  EXPECT_EQ(rows[1]["request"], 1);
+  EXPECT_EQ(rows[1]["is_last"], true);
+  EXPECT_EQ(rows[2]["attempt"], 1);
+  EXPECT_EQ(rows[2]["is_last"], true);
+  EXPECT_FALSE(rows[2].contains("reason"));
+  // A run without clients in the same folder leaves nothing of it.
+  record.clients = nullptr;
+  ASSERT_TRUE(write_run_folder(folder_, record));
+  EXPECT_FALSE(has("attempts.jsonl"));
+}
+
+TEST_F(RunFolderWriter, TheDecisionLogBecomesPartOfTheFolderWhenItIsWritten) {
+  ASSERT_TRUE(write_run_folder(folder_, {}));
+  Result<DecisionLog> log = DecisionLog::create(decisions_path(folder_), {.policy = "none"});
+  ASSERT_TRUE(log) << log.error().to_string();
+  log->on_decision({});
+  EXPECT_FALSE(has("decisions.jsonl"));
+  ASSERT_TRUE(write_run_folder(folder_, {}, &*log));
+  EXPECT_TRUE(has("decisions.jsonl"));
+  EXPECT_TRUE(has("manifest.json"));
+  ASSERT_TRUE(write_run_folder(folder_, {}));
+  EXPECT_FALSE(has("decisions.jsonl"));
+}
+
 TEST_F(RunFolderWriter, LeavesNothingOfAnEarlierRun) {
   const std::vector<Outcome> all = outcomes(2);
   RunRecord record;

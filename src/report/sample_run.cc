@@ -6,7 +6,9 @@
 
 #include "base/distributions.h"
 #include "base/random.h"
+#include "metrics/admission_summary.h"
 #include "metrics/run_summary.h"
+#include "report/admission_json.h"
 #include "report/session_json.h"
 #include "report/summary_json.h"
 
@@ -97,6 +99,7 @@ SampleRun::SampleRun(const SampleRunOptions& options) : options_(options) {
   serve();
   sample_signals();
   if (options.replicas > 1) report_replicas();
+  if (options.admission) put_door_before();
   if (options.sessions) group_into_sessions();
 }
 
@@ -120,7 +123,7 @@ void SampleRun::serve() {
     if (options_.refusals && outcome.start - now > Duration::from_seconds(4)) {
       outcome.start = Instant::never();
       outcome.status = OutcomeStatus::kRefused;
-      outcome.reason = RefusalReason::kQueueFull;
+      outcome.reason = Reason::kQueueFull;
     } else {
       outcome.first_token =
           outcome.start + Duration::nanos(9'000'000 + 25'000 * std::int64_t{outcome.prompt_tokens});
@@ -189,6 +192,74 @@ void SampleRun::report_replicas() {
     replica.kv_block_ns += 40 * service_ns;
     replica.kv_blocks_peak = replica.kv_blocks / 2;
   }
+}
+
+// Every seventh request is deferred once and comes again before it is served; whoever was refused
+// was refused at the door, for the queue's depth.
+void SampleRun::put_door_before() {
+  for (std::uint32_t i = 0; i < outcomes_.size(); ++i) {
+    Outcome& request = outcomes_[i];
+    RequestRecord record{.first_arrival = request.arrival,
+                         .attempts = 1,
+                         .first_token = request.first_token,
+                         .status = RequestStatus::kFinished};
+    if (!request.finished()) {
+      request.reason = Reason::kQueueDepth;
+      record.status = RequestStatus::kGaveUp;
+    }
+    Outcome last = request;
+    if (i % 7 == 3 && request.finished()) {
+      last.arrival = request.start;
+      attempts_.push_back({.arrival = request.arrival,
+                           .prompt_tokens = request.prompt_tokens,
+                           .output_tokens = request.output_tokens,
+                           .status = OutcomeStatus::kDeferred,
+                           .reason = Reason::kQueueAge});
+      clients_.request_of.push_back(i);
+      ++record.attempts;
+      ++record.deferred;
+    }
+    record.last_attempt = static_cast<RequestId>(attempts_.size());
+    attempts_.push_back(last);
+    clients_.request_of.push_back(i);
+    clients_.requests.push_back(record);
+  }
+}
+
+void SampleRun::add_admission(RunRecord& record) const {
+  record.summary.add("admission", admission());
+  record.attempts = attempts_;
+  record.clients = &clients_;
+}
+
+JsonValue SampleRun::admission() const {
+  DecisionTally tally(Duration::from_seconds(5));
+  for (std::size_t id = 0; id < attempts_.size(); ++id) {
+    const Outcome& attempt = attempts_[id];
+    DecisionRecord record{.at = attempt.arrival, .enforced = true};
+    record.request.request = clients_.request_of[id];
+    if (attempt.status == OutcomeStatus::kDeferred)
+      record.decided = Decision::defer(attempt.reason);
+    if (attempt.status == OutcomeStatus::kRefused)
+      record.decided = Decision::reject(attempt.reason);
+    record.effective = record.decided;
+    record.needed = {Signal::kQueueDepth};
+    if (id % 10 > 0) {
+      record.readings[static_cast<std::size_t>(Signal::kQueueDepth)] =
+          Reading::of(Signal::kQueueDepth, static_cast<double>(id % 40), attempt.arrival);
+    }
+    tally.on_decision(record);
+  }
+  std::vector<std::uint32_t> tenants;
+  for (std::uint32_t i = 0; i < outcomes_.size(); ++i) tenants.push_back(i % 3);
+  const std::vector<std::string> names = {"chat", "batch <b>", "agents"};
+  const AdmissionSummary summary =
+      summarize_admission(attempts_, outcomes_, &clients_, &tally,
+                          {.policy = "queue_depth",
+                           .slo = slo_,
+                           .threshold = SignalThreshold{.signal = Signal::kQueueDepth, .value = 32},
+                           .tenant_of = tenants});
+  return admission_json(summary, names);
 }
 
 void SampleRun::group_into_sessions() {
@@ -286,6 +357,7 @@ RunRecord SampleRun::record() const {
       .add("warnings", std::move(warnings));
   record.summary = summary_json(summarize_run(outcomes_, gaps, facts), slo_);
   if (programs_) add_sessions(record, facts.end);
+  if (options_.admission) add_admission(record);
   record.outcomes = outcomes_;
   record.slo = slo_;
   record.signals = signals_;

@@ -26,7 +26,8 @@ struct SampleRunOptions {
   bool complete = true;
   std::uint32_t replicas = 1;  // of the fleet; more than one are reported on
   bool prefix_cache = false;
-  bool sessions = false;  // requests are turns of sessions of up to twelve
+  bool admission = false;  // a policy at the door: refusals are its own, and some came twice
+  bool sessions = false;   // requests are turns of sessions of up to twelve
   bool host_tier = false;
   double pause_s = 0;  // before the last three requests
   MeasurementOptions measurement;
@@ -47,6 +48,9 @@ class SampleRun {
   void serve();
   void sample_signals();
   void report_replicas();
+  void put_door_before();
+  JsonValue admission() const;
+  void add_admission(RunRecord& record) const;
   void group_into_sessions();
   void add_sessions(RunRecord& record, Instant end) const;
 
@@ -55,6 +59,8 @@ class SampleRun {
   std::vector<Outcome> outcomes_;
   std::vector<SignalSample> signals_;
   std::vector<ReplicaReport> replicas_;
+  std::vector<Outcome> attempts_;
+  ClientRecords clients_;
   std::optional<ProgramRecords> programs_;
   std::vector<std::string> session_names_;
 };

@@ -8,19 +8,30 @@
 namespace inferscale {
 namespace {
 
+// The engines' reasons always, the others where there are some.
+JsonValue refusals_json(const RunSummary& summary) {
+  JsonValue reasons = JsonValue::object();
+  for (std::size_t i = 0; i < kReasonCount; ++i) {
+    const auto reason = static_cast<Reason>(i);
+    const bool always = reason == Reason::kExceedsKvCache || reason == Reason::kExceedsModelLen ||
+                        reason == Reason::kQueueFull;
+    if (always || summary.refused_by[i] > 0) {
+      reasons.add(std::string(reason_name(reason)), summary.refused_by[i]);
+    }
+  }
+  return reasons;
+}
+
 JsonValue requests_json(const RunSummary& summary) {
-  const auto reason = [](RefusalReason value) { return std::string(reason_name(value)); };
   return JsonValue::object()
       .add("arrived", summary.arrived)
       .add("finished", summary.finished)
       .add("refused", summary.refused)
       .add("unfinished", summary.unfinished)
       .add("lost", summary.lost)
-      .add("refused_by_reason",
-           JsonValue::object()
-               .add(reason(RefusalReason::kExceedsKvCache), summary.refused_kv)
-               .add(reason(RefusalReason::kExceedsModelLen), summary.refused_model_len)
-               .add(reason(RefusalReason::kQueueFull), summary.refused_queue_full));
+      .add("deferred", summary.deferred)
+      .add("abandoned", summary.abandoned)
+      .add("refused_by_reason", refusals_json(summary));
 }
 
 JsonValue warmup_json(const RunSummary& summary) {

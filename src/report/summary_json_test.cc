@@ -17,7 +17,7 @@ TEST(SummaryJson, HoldsTheFiguresUnderTheirDocumentedNames) {
   summary.finished = 7;
   summary.refused = 2;
   summary.unfinished = 1;
-  summary.refused_queue_full = 2;
+  summary.refused_by[static_cast<std::size_t>(Reason::kQueueFull)] = 2;
   summary.offered_rps = 4.5;
   summary.ttft_ms = {.count = 7, .mean = 1.5, .p50 = 1, .p90 = 2, .p95 = 3, .p99 = 4, .max = 5};
   summary.slo_met = 6;
@@ -31,8 +31,9 @@ TEST(SummaryJson, HoldsTheFiguresUnderTheirDocumentedNames) {
   slo.ttft = Duration::from_millis(500);
   slo.itl_rule = ItlRule::kMax;
   const json read = json::parse(summary_json(summary, slo).text());
-  EXPECT_EQ(read["requests"],
-            json::parse(R"({"arrived":10,"finished":7,"refused":2,"unfinished":1,"lost":0,
+  EXPECT_EQ(read["requests"], json::parse(
+                                  R"({"arrived":10,"finished":7,"refused":2,"unfinished":1,"lost":0,
+      "deferred":0,"abandoned":0,
       "refused_by_reason":{"exceeds_kv_cache":0,"exceeds_max_model_len":0,"queue_full":2}})"));
   EXPECT_EQ(read["ttft_ms"], json::parse(R"({"count":7,"mean":1.5,"p50":1.0,"p90":2.0,"p95":3.0,
       "p99":4.0,"max":5.0})"));

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/key_table.h"
 #include "core/request.h"
-#include "routing/key_table.h"
 
 namespace inferscale {
 

@@ -25,8 +25,8 @@
 #include <span>
 #include <vector>
 
+#include "base/key_table.h"
 #include "core/request.h"
-#include "routing/key_table.h"
 
 namespace inferscale {
 

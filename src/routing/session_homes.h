@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/recent_keys.h"
 #include "core/request.h"
-#include "routing/recent_keys.h"
 
 namespace inferscale {
 

@@ -4,6 +4,7 @@
 
 #include "replica/batch_scheduler.h"
 #include "replica/latency/service_estimate.h"
+#include "sim/door_deployment.h"
 #include "sim/session_deployment.h"
 
 namespace inferscale {
@@ -167,6 +168,7 @@ Result<FleetDeployment> derive_fleet(const RunConfig& config) {
                                .decode_router = config.fleet.split->decode_router,
                                .kv_bytes_per_token = derived.kinds[1].kv_bytes_per_token};
   }
+  if (config.admission.door) fleet.door = door_of(config, fleet);
   return derived;
 }
 

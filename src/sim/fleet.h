@@ -18,6 +18,7 @@
 #include "replica/replica.h"
 #include "routing/replica_signals.h"
 #include "routing/router_options.h"
+#include "sim/door_options.h"
 #include "sim/lifecycle.h"
 #include "sim/link.h"
 
@@ -59,7 +60,8 @@ struct FleetOptions {
   RouterOptions router;
   std::optional<SplitOptions> split;
   FailureOptions failures;
-  std::uint64_t seed = 0;  // of routers and failures
+  std::optional<DoorOptions> door;  // not set: everybody is admitted, and nobody decides
+  std::uint64_t seed = 0;           // of routers and failures
 };
 
 // Makes the engines of a fleet; tests put in their own.

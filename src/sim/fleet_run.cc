@@ -53,7 +53,8 @@ FleetRun::FleetRun(const FleetOptions& fleet, const RunOptions& options, Request
   }
   make_pools();
   if (fleet.split) link_ = std::make_unique<Link>(fleet.split->link);
-  has_changes_ = lifecycle_ != nullptr || link_ != nullptr;
+  has_changes_ = lifecycle_ != nullptr || link_ != nullptr || reactive_ != nullptr;
+  if (fleet.door) make_door();
   load_seen_.assign(fleet.groups.size(), 0);
   load_seen_at_.assign(fleet.groups.size(), Instant());
 }
@@ -77,6 +78,7 @@ void FleetRun::add_group(std::uint32_t group, std::uint32_t most) {
     for (std::int64_t rank = 0; rank < own.ranks; ++rank) {
       ReplicaOptions options = own.replica;
       options.index = static_cast<std::uint32_t>(members_.size());
+      options.tells_first_tokens = fleet_.door.has_value();
       if (fleet_.split) options.role = group == 0 ? ReplicaRole::kPrefill : ReplicaRole::kDecode;
       Member member{.group = group, .unit = unit};
       member.replica = factory_of(options_, options)(
@@ -145,7 +147,7 @@ SimulationResult FleetRun::run() {
   result_.signals_of_fleet = !samples_each();
   flush();
   add_up(result_);
-  if (reactive_ != nullptr) add_programs();
+  if (reactive_ != nullptr) add_records();
   result_.gaps = std::move(gaps_);
   if (checker_) {
     checker_->on_end(result_.outcomes, !cut_short && result_.stuck.empty());
@@ -163,6 +165,14 @@ bool FleetRun::step() {
     change = next_change();
     if (is_stuck(now)) return false;
     now = std::min(now, change);
+  }
+  // The door's own events come behind everything else at their instant.
+  if (gate_ != nullptr && next_at_door() < now) {
+    if (now == Instant::never() && !gate_->holds_anyone() && releases_at_ == Instant::never()) {
+      return false;
+    }
+    advance_door(next_at_door());
+    return true;
   }
   if (now == Instant::never()) return false;
   if (now >= kEndOfTime) {
@@ -182,10 +192,11 @@ bool FleetRun::step() {
     wake(wakes_.first(), now);
   }
   if (was_told_) look_ahead();
+  if (gate_ != nullptr) note_releases(now);
   return true;
 }
 
-inline void FleetRun::look_ahead() {
+void FleetRun::look_ahead() {
   was_told_ = false;
   if (reactive_ == nullptr) {
     has_upcoming_ = source_.next(upcoming_);
@@ -197,10 +208,11 @@ inline void FleetRun::look_ahead() {
   // then, whether or not a step of its replica that ends there is an event of its own.
   if (upcoming_.arrival <= told_at_) upcoming_.arrival = told_at_ + Duration::nanos(1);
   has_upcoming_ = upcoming_.arrival != Instant::never();
+  leave_at_ = reactive_->next_leave();
 }
 
 Instant FleetRun::next_change() const {
-  Instant next = retries_.empty() ? Instant::never() : clock_.now();
+  Instant next = retries_.empty() ? leave_at_ : clock_.now();
   if (link_) next = std::min(next, link_->next());
   // Once everything has ended the fleet may be left as it is.
   if (lifecycle_ && (in_system_ > 0 || has_upcoming_)) next = std::min(next, lifecycle_->next());
@@ -216,6 +228,10 @@ bool FleetRun::is_stuck(Instant next_of_others) const {
 }
 
 void FleetRun::handle_change(Instant now) {
+  if (leave_at_ <= now) {
+    leave(now);
+    return;
+  }
   if (lifecycle_ && lifecycle_->next() == now) {
     change_fleet(now);
     return;
@@ -227,7 +243,11 @@ void FleetRun::handle_change(Instant now) {
   }
   const Request request = retries_.front();
   retries_.pop_front();
-  dispatch(request, now);
+  if (has_replica_doors()) {
+    enter(request, now);
+  } else {
+    dispatch(request, now);
+  }
 }
 
 // `inline`, here and below: on the way of every event and with one caller, a call would cost as
@@ -268,7 +288,7 @@ inline void FleetRun::arrive() {
   last_progress_ = upcoming_.arrival;
   ++in_system_;
   if (checker_) checker_->on_arrival(upcoming_.id);
-  RefusalReason reason = RefusalReason::kNone;
+  Reason reason = Reason::kNone;
   if (is_split()) {
     // Nobody knows yet which decode replica it will go to; they are all alike.
     ReplicaOptions decode = fleet_.groups[1].replica;
@@ -276,21 +296,28 @@ inline void FleetRun::arrive() {
     decode.max_queued = std::nullopt;
     reason = refusal_of(decode, upcoming_, 0);
   }
-  if (reason == RefusalReason::kNone) {
-    dispatch(upcoming_, upcoming_.arrival);
+  if (reason != Reason::kNone) {
+    end_without_replica(upcoming_, OutcomeStatus::kRefused, reason,
+                        {.status = status_.rejected(reason)});
+  } else if (gate_ != nullptr) {
+    enter(upcoming_, upcoming_.arrival);
   } else {
-    end_without_replica(upcoming_, OutcomeStatus::kRefused, reason);
+    dispatch(upcoming_, upcoming_.arrival);
   }
   look_ahead();
 }
 
-inline void FleetRun::dispatch(const Request& request, Instant now) {
+void FleetRun::dispatch(const Request& request, Instant now) {
   const std::optional<std::uint32_t> index = front_->choose(request, now);
   if (options_.observer != nullptr) tell_choice(*front_, request, now);
   if (index) {
     send(*index, request, now);
     return;
   }
+  wait_for_replica(request);
+}
+
+void FleetRun::wait_for_replica(const Request& request) {
   door_.push_back(request);
   ++result_.fleet.door_waited;
   result_.fleet.door_peak =
@@ -304,6 +331,7 @@ inline void FleetRun::send(std::uint32_t index, const Request& request, Instant 
   result_.outcomes[request.id].replica = index;
   if (checker_) checker_->on_dispatch(request.id, index);
   front_->dispatched(index, request, now);
+  if (gate_ != nullptr) gate_->dispatched(request.id, index, now);
   if (request.program != nullptr && members_.size() > 1) {
     for (const std::uint32_t other : chains_.dispatched(request, index)) {
       members_[other].replica->end_chain(request, now);
@@ -315,7 +343,7 @@ inline void FleetRun::send(std::uint32_t index, const Request& request, Instant 
 }
 
 void FleetRun::arrive_again(Request& request, Instant now) const {
-  request.spent = now - result_.outcomes[request.id].arrival;
+  request.spent += now - request.arrival;
   request.arrival = now;
 }
 
@@ -326,7 +354,11 @@ void FleetRun::empty_door(Instant now) {
     Request request = door_.front();
     door_.pop_front();
     arrive_again(request, now);
-    send(*index, request, now);
+    if (has_replica_doors()) {
+      present(request, *index, now);
+    } else {
+      send(*index, request, now);
+    }
   }
   while (!decode_door_.empty()) {
     ParkedSequence& parked = *parked_.find(decode_door_.front());
@@ -351,13 +383,14 @@ void FleetRun::record(RequestId id, const Outcome& outcome) {
   --member.custody;
   --in_system_;
   pool_of(current_).ended(current_, id, clock_.now());
-  if (reactive_ != nullptr) tell_source(id);
+  if (gate_ != nullptr) gate_->ended(id, kept, clock_.now());
+  if (reactive_ != nullptr) tell_source(id, answer_to(kept));
 }
 
-void FleetRun::tell_source(RequestId id) {
+void FleetRun::tell_source(RequestId id, const Answer& answer) {
   if (flushing_) return;
   const Outcome& outcome = result_.outcomes[id];
-  reactive_->ended(id, outcome, clock_.now());
+  reactive_->ended(id, outcome, answer, clock_.now());
   was_told_ = true;
   told_at_ = clock_.now();
   if (outcome.finished() && members_.size() > 1) end_chain_elsewhere(id);
@@ -369,8 +402,8 @@ void FleetRun::end_chain_elsewhere(RequestId id) {
   }
 }
 
-void FleetRun::end_without_replica(const Request& request, OutcomeStatus status,
-                                   RefusalReason reason) {
+void FleetRun::end_without_replica(const Request& request, OutcomeStatus status, Reason reason,
+                                   const Answer& answer) {
   Outcome& kept = result_.outcomes[request.id];
   const Instant arrival = kept.arrival;
   const std::uint32_t replica = kept.replica;
@@ -379,7 +412,8 @@ void FleetRun::end_without_replica(const Request& request, OutcomeStatus status,
   kept.replica = replica;
   --in_system_;
   if (checker_) checker_->on_outcome(request.id, kept);
-  if (reactive_ != nullptr) tell_source(request.id);
+  if (gate_ != nullptr && !flushing_) gate_->ended(request.id, kept, clock_.now());
+  if (reactive_ != nullptr) tell_source(request.id, answer);
 }
 
 }  // namespace inferscale

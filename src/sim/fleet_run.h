@@ -14,6 +14,7 @@
 
 #include "sim/chain_places.h"
 #include "sim/checkers/run_checker.h"
+#include "sim/door.h"
 #include "sim/lifecycle.h"
 #include "sim/link.h"
 #include "sim/parked.h"
@@ -32,6 +33,7 @@ class FleetRun final : public ReplicaSink {
   SimulationResult run();
 
   void record(RequestId id, const Outcome& outcome) override;
+  void first_token(RequestId id, Instant now) override;
   void prefilled(const Handoff& handoff) override;
   void reserved(RequestId id, TokenCount resident_tokens, Instant now) override;
 
@@ -63,8 +65,9 @@ class FleetRun final : public ReplicaSink {
   void arrive();
   // What arrives next.
   void look_ahead();
-  // To a replica, or to the door when none is available.
+  // To a replica, or to the waiting room when none is available.
   void dispatch(const Request& request, Instant now);
+  void wait_for_replica(const Request& request);
   void tell_choice(Pool& pool, const Request& request, Instant now) const;
   void send(std::uint32_t index, const Request& request, Instant now);
   // After anything was done to the replica at `now`.
@@ -79,9 +82,26 @@ class FleetRun final : public ReplicaSink {
   void arrive_again(Request& request, Instant now) const;
   void empty_door(Instant now);
   // A request of a reactive source has ended.
-  void tell_source(RequestId id);
+  void tell_source(RequestId id, const Answer& answer);
   void end_chain_elsewhere(RequestId id);
-  void end_without_replica(const Request& request, OutcomeStatus status, RefusalReason reason);
+  void end_without_replica(const Request& request, OutcomeStatus status, Reason reason,
+                           const Answer& answer);
+  Answer answer_to(const Outcome& outcome) const;
+
+  // Admission: the door, and callers who leave.
+  void make_door();
+  void enter(const Request& request, Instant now);
+  void present(const Request& request, std::uint32_t replica, Instant now);
+  void after_presentation(const Request& request, Instant now, const Presented& presented,
+                          std::uint32_t replica);
+  Instant next_at_door() const;
+  void advance_door(Instant now);
+  void take_releases(Instant now);
+  void note_releases(Instant now);
+  void leave(Instant now);
+  void end_leaver(const Request& request);
+  bool take_from_way(RequestId id, Instant now);
+  bool take_parked(RequestId id, Instant now);
 
   // The split.
   // What the replica that was woken has handed over, and reserved for what was handed over to it.
@@ -107,7 +127,7 @@ class FleetRun final : public ReplicaSink {
   // The end.
   void flush();
   void add_up(SimulationResult& result) const;
-  void add_programs();
+  void add_records();
   std::string why_stuck() const;
   void sample(Instant at, std::vector<SignalSample>& rows) const;
   SignalSample sample_of(std::uint32_t index, Instant at) const;
@@ -119,6 +139,9 @@ class FleetRun final : public ReplicaSink {
     return std::cmp_less_equal(members_.size(), options_.most_sampled_replicas);
   }
   bool is_split() const { return link_ != nullptr; }
+  bool has_replica_doors() const {
+    return gate_ != nullptr && gate_->scope() == DoorScope::kReplica;
+  }
   const GroupOptions& group_of(std::uint32_t index) const {
     return fleet_.groups[members_[index].group];
   }
@@ -157,6 +180,10 @@ class FleetRun final : public ReplicaSink {
   bool flushing_ = false;
   Instant last_progress_;  // the last event that was not a tick
 
+  std::unique_ptr<Door> gate_;              // where somebody decides who gets in
+  Instant releases_at_ = Instant::never();  // those whom the gate has released are dispatched
+  Instant leave_at_ = Instant::never();     // the next caller leaves
+  StatusMap status_;                        // of answers that no gate gives
   std::deque<Request> door_;
   std::deque<Request> retries_;
   std::map<RequestId, std::int64_t> times_failed_;

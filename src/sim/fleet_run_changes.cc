@@ -31,6 +31,7 @@ void FleetRun::come_up(std::uint32_t unit, Instant now) {
   units_[unit].was_up = true;
   for (std::uint32_t i = units_[unit].begin; i < units_[unit].end; ++i) {
     pool_of(i).set_available(i, true);
+    if (gate_) gate_->set_available(i, true, now);
   }
   empty_door(now);
 }
@@ -38,6 +39,7 @@ void FleetRun::come_up(std::uint32_t unit, Instant now) {
 void FleetRun::begin_draining(std::uint32_t unit, Instant now) {
   for (std::uint32_t i = units_[unit].begin; i < units_[unit].end; ++i) {
     pool_of(i).set_available(i, false);
+    if (gate_) gate_->set_available(i, false, now);
   }
   go_off_if_drained(unit, now);
 }
@@ -62,6 +64,7 @@ void FleetRun::fail(std::uint32_t unit, Instant now) {
   std::vector<Request> victims;
   for (std::uint32_t i = units_[unit].begin; i < units_[unit].end; ++i) {
     pool_of(i).set_available(i, false);
+    if (gate_) gate_->set_available(i, false, now);
   }
   for (std::uint32_t i = units_[unit].begin; i < units_[unit].end; ++i) {
     fail_member(i, now, victims);
@@ -118,6 +121,7 @@ void FleetRun::restart_or_lose(std::vector<Request>& victims, Instant now) {
   std::sort(victims.begin(), victims.end(),
             [](const Request& a, const Request& b) { return a.id < b.id; });
   for (Request& request : victims) {
+    if (gate_) gate_->taken_back(request.id, now);
     const bool may_retry = fleet_.failures.then == FailureOptions::Then::kRetry &&
                            ++times_failed_[request.id] <= fleet_.failures.max_retries;
     if (may_retry) {
@@ -126,7 +130,8 @@ void FleetRun::restart_or_lose(std::vector<Request>& victims, Instant now) {
       retries_.push_back(request);
     } else {
       ++result_.fleet.lost;
-      end_without_replica(request, OutcomeStatus::kLost, RefusalReason::kNone);
+      // The connection breaks without an answer.
+      end_without_replica(request, OutcomeStatus::kLost, Reason::kReplicaFailed, {.status = 0});
     }
   }
 }

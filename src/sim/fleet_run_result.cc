@@ -53,12 +53,15 @@ void FleetRun::flush() {
   }
   for (const std::deque<Request>* waiting : {&door_, &retries_}) {
     for (const Request& request : *waiting) {
-      end_without_replica(request, OutcomeStatus::kUnfinished, RefusalReason::kNone);
+      end_without_replica(request, OutcomeStatus::kUnfinished, Reason::kNone, {});
     }
+  }
+  for (const Request& request : gate_ ? gate_->held_requests() : std::vector<Request>()) {
+    end_without_replica(request, OutcomeStatus::kUnfinished, Reason::kNone, {});
   }
   for (const RequestId id : decode_door_) {
     end_without_replica(parked_.find(id)->handoff.request, OutcomeStatus::kUnfinished,
-                        RefusalReason::kNone);
+                        Reason::kNone, {});
   }
 }
 
@@ -89,10 +92,14 @@ void FleetRun::add_up(SimulationResult& result) const {
   }
   if (lifecycle_) result.fleet.failures = lifecycle_->failures();
   if (link_) result.transfers.link_busy = link_->busy();
+  if (gate_) result.gate = gate_->counts();
 }
 
-void FleetRun::add_programs() {
-  result_.programs = reactive_->take_records(result_.end);
+void FleetRun::add_records() {
+  SourceRecords records = reactive_->take_records(result_.end);
+  result_.programs = std::move(records.programs);
+  result_.clients = std::move(records.clients);
+  if (!result_.programs) return;
   for (CallRecord& call : result_.programs->calls) {
     if (call.status != CallStatus::kFinished) continue;
     const Outcome& outcome = result_.outcomes[call.request];

@@ -194,11 +194,9 @@ TEST(Scaling, AnAutoscalerReplacesWhatIsGoneForGood) {
 
 TEST(Scaling, TheLeastIsKeptUpDuringACooldown) {
   FleetOptions fleet = fleet_of(2, RouterPolicy::kLeastLoad);
-  fleet.groups[0].scaling =
-      ScalingOptions{.autoscale = AutoscaleOptions{.min = 1,
-                                                   .max = 3,
-                                                   .interval = micros(10'000),
-                                                   .cooldown = micros(1'000'000)}};
+  fleet.groups[0].scaling = ScalingOptions{
+      .autoscale = AutoscaleOptions{
+          .min = 1, .max = 3, .interval = micros(10'000), .cooldown = micros(1'000'000)}};
   // At 10 ms one of the two is too many; the other one fails for good at 15 ms.
   fleet.failures.planned.push_back({0, at_us(15'000), std::nullopt});
   fleet.failures.planned.push_back({1, at_us(15'000), std::nullopt});

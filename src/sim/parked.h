@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/key_table.h"
 #include "replica/replica.h"
-#include "routing/key_table.h"
 
 namespace inferscale {
 

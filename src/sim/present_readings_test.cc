@@ -27,6 +27,7 @@ class ScriptedReplica final : public Replica {
   void transferred(RequestId, Instant) override {}
   void withdraw(RequestId, Instant) override {}
   void release(std::uint32_t, Instant) override {}
+  bool cancel(RequestId, Instant) override { return false; }
   std::vector<Request> fail(Instant) override { return {}; }
   const ReplicaUsage& usage() const override { return no_usage; }
   void flush() override {}

@@ -61,25 +61,6 @@ OutputOptions read_output(ConfigReader& root) {
 // Keys of the schema whose parts are not in this version.
 void read_keys_of_later_versions(ConfigReader& root) {
   root.only("slo_classes", "{}", "there is one SLO for all requests in this version");
-  root.only("tenants", "{}", "tenants have no weights or limits in this version");
-  ConfigReader clients = root.map("clients", "what a client does after a refusal");
-  clients.only("profile", "open_loop", "clients never come back in this version");
-  clients.finish();
-  ConfigReader predictor = root.map("predictor", "what is known of a request at its arrival");
-  predictor.only("output_tokens", "max_tokens", "the requested limit is what is known");
-  predictor.finish();
-  ConfigReader signals = root.map("signals", "what an admission policy sees of the replicas");
-  constexpr std::string_view kUnread = "no admission policy reads signals in this version";
-  signals.only("scrape_interval_s", "0.1", kUnread);
-  signals.only("delay_s", "0", kUnread);
-  signals.only("max_age_s", "5", kUnread);
-  signals.only("on_stale", "ledger_fallback", kUnread);
-  signals.finish();
-  ConfigReader admission = root.map("admission", "who is let in");
-  admission.only("policy", "none", "every request is admitted in this version");
-  admission.only("enforce", "1", "there is no policy to enforce in this version");
-  admission.only("hold", "null", "no request is held at the door in this version");
-  admission.finish();
 }
 
 }  // namespace
@@ -99,6 +80,8 @@ RunConfig read_run_config(ConfigReader& root, const ModelResolver& resolve_model
   config.slo = read_slo(root);
   config.measurement = read_measurement(root);
   config.output = read_output(root);
+  config.clients = read_clients(root);
+  config.admission = read_admission(root);
   read_keys_of_later_versions(root);
   return config;
 }

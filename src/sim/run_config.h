@@ -1,7 +1,7 @@
 // The configuration of one simulated run: every key of the schema, read in one place.
 //
-// Keys that later versions will give a meaning (tenants, admission, ...) are in the schema already;
-// here they take only the value that is true without a gate.
+// Keys that later versions will give a meaning (slo_classes) are in the schema already; here they
+// take only the value that is true now.
 
 #pragma once
 
@@ -15,7 +15,9 @@
 #include "core/measurement.h"
 #include "core/slo.h"
 #include "core/slo_options.h"
+#include "sim/admission_config.h"
 #include "sim/fleet_config.h"
+#include "workload/clients/client_options.h"
 #include "workload/workload_options.h"
 
 namespace inferscale {
@@ -34,6 +36,8 @@ struct RunConfig {
   Slo slo;
   MeasurementOptions measurement;
   OutputOptions output;
+  ClientOptions clients;
+  AdmissionConfig admission;
 };
 
 // Finds a model by its catalogue name or the path of its config.json. Reading files is the

@@ -4,13 +4,15 @@
 // for ties at one instant:
 //
 //   1. arrivals, in order of id (what a reactive source presents because of an end at this instant
-//      comes a nanosecond later)
+//      comes a nanosecond later); then callers who leave
 //   2. replicas that return, are started, fail; steps of the schedule, ticks of the autoscaler
 //   3. transfers that end: the prefill replica's blocks are released, the decode replica is told
 //   4. retries of requests whose replica failed, in order of id
 //   5. wake-ups of replicas, in order of index; what one hands over reaches its decode replica
 //      before the next wake-up
 //   6. readings for routers and samples: they see everything that happened, and only look
+//   7. the door: scrapes, pages that come in, times that are over; whom it lets go because of
+//      anything at this instant comes out a nanosecond later
 //
 // So outcomes are the same for any sampling interval. Requests that find no replica available wait
 // at the door, in order, and go out when one comes up.
@@ -27,6 +29,8 @@
 #include <string>
 #include <vector>
 
+#include "admission/gate.h"
+#include "core/client_record.h"
 #include "core/decision_observer.h"
 #include "core/duration_histogram.h"
 #include "core/outcome.h"
@@ -104,13 +108,15 @@ struct SimulationResult {
   std::vector<ReplicaReport> replicas;  // those that were ever up
   FleetFacts fleet;
   TransferFacts transfers;
-  std::optional<ProgramRecords> programs;   // of a reactive source
+  std::optional<ProgramRecords> programs;   // of agent programs
+  std::optional<ClientRecords> clients;     // of clients that may come again; outcomes are attempts
   std::unique_ptr<DurationHistogram> gaps;  // of all tokens
   Instant end;                              // the last event
   bool beyond_time = false;  // an event lies past kEndOfTime: the run stopped before it
   bool interrupted = false;  // stopped from outside: what had finished is in `outcomes`
   // Why requests are left though nothing more can happen; empty when none are.
   std::string stuck;
+  std::optional<GateCounts> gate;  // where somebody decided who gets in
   std::uint64_t events = 0;
   std::vector<std::string>
       violations;  // invariants that did not hold; empty unless asked to verify

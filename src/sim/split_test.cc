@@ -89,8 +89,8 @@ TEST(Split, WhoDoesNotFitInEitherPoolIsRefusedAtOnce) {
   fleet.groups[1].replica.kv_blocks = 20;  // 160 tokens
   const SimulationResult result = run_fleet(
       fleet, {request_at(0, 0, 81, 2), request_at(1, 0, 80, 82), request_at(2, 0, 80, 81)});
-  EXPECT_EQ(result.outcomes[0].reason, RefusalReason::kExceedsKvCache);
-  EXPECT_EQ(result.outcomes[1].reason, RefusalReason::kExceedsKvCache);
+  EXPECT_EQ(result.outcomes[0].reason, Reason::kExceedsKvCache);
+  EXPECT_EQ(result.outcomes[1].reason, Reason::kExceedsKvCache);
   EXPECT_TRUE(result.outcomes[2].finished());
 }
 

@@ -1,11 +1,16 @@
 #include "study/prepared_run.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/config_json.h"
 #include "metrics/session_backlog.h"
+#include "sim/door_deployment.h"
+#include "workload/clients/client_source.h"
 #include "workload/programs/generate_programs.h"
 #include "workload/programs/program_source.h"
 #include "workload/reactive_source.h"
+#include "workload/tenant_prompts.h"
 #include "workload/workload_source.h"
 
 namespace inferscale {
@@ -34,11 +39,54 @@ Result<std::shared_ptr<const Programs>> programs_of(const RunConfig& config,
   return std::make_shared<const Programs>(begin_sessions(**recorded, arrivals, config.seed));
 }
 
+// Whose requests there are.
+CallerFacts callers_of(const PreparedRun& run) {
+  CallerFacts callers;
+  if (run.programs) {
+    const auto& sessions = run.programs->sessions;
+    callers.sessions = true;
+    callers.tenants = std::any_of(sessions.begin(), sessions.end(), [](const auto& session) {
+      return session.tenant != Request::kNobody;
+    });
+  } else if (run.trace) {
+    callers.tenants = !run.trace->tenant.empty();
+    callers.sessions = !run.trace->session.empty();
+    callers.tenant_names = run.trace->tenant_names;
+  } else {
+    callers.tenants = run.config.workload.generated.prefixes.has_value();
+    callers.sessions = run.config.workload.generated.conversations.has_value();
+    for (std::uint32_t i = 0;
+         callers.tenants && i < run.config.workload.generated.prefixes->tenants; ++i) {
+      callers.tenant_names.push_back(tenant_name(i));
+    }
+  }
+  return callers;
+}
+
+Result<void> finish_admission(PreparedRun& run) {
+  const std::optional<SessionOptions>& sessions = run.config.workload.sessions;
+  if (sessions && sessions->retries.most > 0 && !run.config.clients.is_open_loop()) {
+    return fail(ErrorCode::kInvalidConfig,
+                "clients.profile: " + run.config.clients.profile +
+                    " and workload.sessions.retries both say how a call is tried again: expected "
+                    "one of them");
+  }
+  if (!run.deployment.fleet.door) return {};
+  return finish_door(run.config.admission, callers_of(run), *run.deployment.fleet.door);
+}
+
 }  // namespace
 
 std::unique_ptr<RequestSource> PreparedRun::requests() const {
-  if (programs) return make_program_source(*programs, config.workload.sessions->retries);
-  return make_request_source(config.workload, trace.get(), config.seed);
+  const bool is_open_loop = config.clients.is_open_loop();
+  if (programs && is_open_loop) {
+    return make_program_source(*programs, config.workload.sessions->retries);
+  }
+  if (programs) return make_program_source(*programs, config.clients, config.seed);
+  std::unique_ptr<RequestSource> source =
+      make_request_source(config.workload, trace.get(), config.seed);
+  if (is_open_loop) return source;
+  return make_client_source(std::move(source), config.clients, config.seed);
 }
 
 Result<PreparedRun> read_run(const ConfigNode& tree, const RunInputs& inputs) {
@@ -80,6 +128,11 @@ Result<PreparedRun> prepare_run(const ConfigNode& tree, const RunInputs& inputs,
     auto programs = programs_of(run.config, workload, inputs);
     if (!programs) return std::unexpected(programs.error());
     run.programs = std::move(*programs);
+  }
+  if (const Result<void> finished = finish_admission(run); !finished) {
+    Error error = finished.error();
+    if (error.where.empty()) error.where = source;
+    return std::unexpected(error);
   }
   return run;
 }

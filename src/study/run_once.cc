@@ -1,5 +1,7 @@
 #include "study/run_once.h"
 
+#include "study/simulated_run.h"
+
 namespace inferscale {
 
 std::optional<RunResult> run_once(const Scenario& scenario, const RunRequest& request,
@@ -8,9 +10,8 @@ std::optional<RunResult> run_once(const Scenario& scenario, const RunRequest& re
   if (stop != nullptr && stop->load()) return std::nullopt;
   const Result<PreparedRun> run = scenario.prepare(request);
   if (!run) return RunResult{.figures = {}, .failure = run.error().to_string()};
-  const std::unique_ptr<RequestSource> requests = run->requests();
-  const SimulationResult result =
-      simulate_fleet(run->deployment.fleet, {}, *requests, {.stop = stop, .progress = {}});
+  const SimulatedRun simulated = simulate_run(*run, {}, {}, {.stop = stop, .progress = {}});
+  const SimulationResult& result = simulated.result;
   if (result.interrupted) return std::nullopt;
   if (result.beyond_time) {
     return RunResult{.figures = {},

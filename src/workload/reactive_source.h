@@ -1,13 +1,23 @@
 // A source that waits for the system that serves it: later requests arrive after earlier ones have
-// ended.
+// ended, and callers may leave before that.
 
 #pragma once
 
+#include <optional>
+
+#include "core/answer.h"
+#include "core/client_record.h"
 #include "core/outcome.h"
 #include "core/session_record.h"
 #include "workload/request_source.h"
 
 namespace inferscale {
+
+// What a source has kept of what became of its requests.
+struct SourceRecords {
+  std::optional<ProgramRecords> programs;  // of agent programs
+  std::optional<ClientRecords> clients;    // of clients that may come again
+};
 
 class ReactiveSource : public RequestSource {
  public:
@@ -16,11 +26,15 @@ class ReactiveSource : public RequestSource {
   // for others to end. next() gives just that request, and false when this is never(). Its owner
   // may present it later than that.
   virtual Instant next_at() const = 0;
-  // The request ended at `now`: finished, refused or lost. Others may arrive because of it, at
-  // `now` or later.
-  virtual void ended(RequestId id, const Outcome& outcome, Instant now) = 0;
+  // The request ended at `now`: finished, refused, deferred, lost or abandoned; its caller was told
+  // `answer`. Others may arrive because of it, at `now` or later.
+  virtual void ended(RequestId id, const Outcome& outcome, const Answer& answer, Instant now) = 0;
+  // When the next caller leaves before its request has ended, closing the connection; never() when
+  // none will. take_leaver() gives that request; its owner then ends it as abandoned.
+  virtual Instant next_leave() const { return Instant::never(); }
+  virtual RequestId take_leaver() { return 0; }
   // What became of everything, when the run has ended at `end`.
-  virtual ProgramRecords take_records(Instant end) = 0;
+  virtual SourceRecords take_records(Instant end) = 0;
 };
 
 }  // namespace inferscale

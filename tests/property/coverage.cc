@@ -10,6 +10,19 @@ namespace {
 
 // How often each thing must have happened for every thousand scenarios.
 constexpr std::pair<const char*, std::int64_t> kEnough[] = {
+    {"abandoned after a preemption", 10},
+    {"abandoned before the start", 500},
+    {"abandoned chunked_slo", 50},
+    {"abandoned continuous_fcfs", 100},
+    {"abandoned continuous_sjf", 50},
+    {"abandoned continuous_slo", 50},
+    {"abandoned in the prompt", 20},
+    {"abandoned in transfer", 10},
+    {"abandoned sglang", 50},
+    {"abandoned static_fcfs", 50},
+    {"abandoned vllm", 100},
+    {"abandoned while decoding", 150},
+    {"abandoned with the last token", 30},
     {"arrivals on a boundary", 2000},
     {"cached tokens", 200'000},
     {"chunked_slo decode", 15},
@@ -78,7 +91,9 @@ void Coverage::count(Scenario& scenario, const ReplicaRun& jumps, const ReplicaR
 }
 
 void Coverage::count_requests(const Scenario& scenario, const ReplicaRun& steps) {
+  seen_["abandoned in transfer"] += steps.cancelled_in_transfer;
   for (const Report& report : steps.reports) {
+    if (report.kind == Report::Kind::kRecord) count_abandoned(scenario, report);
     if (report.kind == Report::Kind::kLost) ++seen_["lost requests"];
     if (report.kind == Report::Kind::kReserved && report.figures[0] > 0) {
       ++seen_["reservations with resident tokens"];
@@ -87,7 +102,7 @@ void Coverage::count_requests(const Scenario& scenario, const ReplicaRun& steps)
   for (size_t id = 0; id < steps.outcomes.size(); ++id) {
     const Outcome& outcome = steps.outcomes[id];
     const Instant arrival = scenario.requests[id].arrival;
-    if (outcome.reason != RefusalReason::kNone) {
+    if (outcome.reason != Reason::kNone) {
       ++seen_["refused " + std::string(reason_name(outcome.reason))];
     }
     seen_["gaps over the limit"] += outcome.gaps_over_limit > 0 ? 1 : 0;
@@ -97,6 +112,23 @@ void Coverage::count_requests(const Scenario& scenario, const ReplicaRun& steps)
     const bool boundary = std::binary_search(steps.wakes.begin(), steps.wakes.end(), arrival);
     seen_["arrivals on a boundary"] += boundary && outcome.start > arrival ? 1 : 0;
   }
+}
+
+void Coverage::count_abandoned(const Scenario& scenario, const Report& report) {
+  const Outcome& outcome = report.outcome;
+  if (outcome.status != OutcomeStatus::kAbandoned) return;
+  const ReplicaOptions& options = report.replica == 0 ? scenario.options : *scenario.decode;
+  ++seen_["abandoned " + std::string(scheduler_name(options.scheduler))];
+  if (outcome.start == Instant::never()) {
+    ++seen_["abandoned before the start"];
+  } else if (outcome.first_token == Instant::never()) {
+    ++seen_["abandoned in the prompt"];
+  } else {
+    ++seen_["abandoned while decoding"];
+  }
+  const std::uint32_t asked = scenario.requests[report.id].output_tokens;
+  seen_["abandoned with the last token"] += outcome.output_tokens == asked ? 1 : 0;
+  seen_["abandoned after a preemption"] += outcome.preemptions > 0 ? 1 : 0;
 }
 
 void Coverage::count_shapes(const Scenario& scenario, const ReplicaRun& jumps) {

@@ -23,6 +23,7 @@ class Coverage {
 
  private:
   void count_requests(const Scenario& scenario, const ReplicaRun& steps);
+  void count_abandoned(const Scenario& scenario, const Report& report);
   void count_shapes(const Scenario& scenario, const ReplicaRun& jumps);
   void count_evictions(Scenario& scenario, const ReplicaRun& steps);
 

@@ -35,7 +35,7 @@ class NaiveEngine {
     return requests_[member.id].prompt_tokens + member.generated;
   }
   BlockCount blocks_at_admission(const Member& member) const;
-  RefusalReason refusal(const Request& request) const;
+  Reason refusal(const Request& request) const;
 
   // Who finds the replica idle and is admitted at once has not waited.
   void note_queue() {
@@ -79,26 +79,26 @@ BlockCount NaiveEngine::blocks_at_admission(const Member& member) const {
   return blocks_for(tokens_to_prefill(member));
 }
 
-RefusalReason NaiveEngine::refusal(const Request& request) const {
+Reason NaiveEngine::refusal(const Request& request) const {
   const TokenCount whole = static_cast<TokenCount>(request.prompt_tokens) + request.max_tokens;
-  if (whole > options_.max_model_len) return RefusalReason::kExceedsModelLen;
+  if (whole > options_.max_model_len) return Reason::kExceedsModelLen;
   // The last token is never written, but a static batch reserves room for it all the same.
   if (blocks_for(is_static() ? whole : whole - 1) > options_.kv_blocks) {
-    return RefusalReason::kExceedsKvCache;
+    return Reason::kExceedsKvCache;
   }
   if (options_.max_queued && static_cast<std::int64_t>(waiting_.size()) >= *options_.max_queued) {
-    return RefusalReason::kQueueFull;
+    return Reason::kQueueFull;
   }
-  return RefusalReason::kNone;
+  return Reason::kNone;
 }
 
 void NaiveEngine::take_arrivals() {
   for (; next_arrival_ < requests_.size(); ++next_arrival_) {
     const Request& request = requests_[next_arrival_];
     if (static_cast<long double>(request.arrival.ns()) > now_) break;
-    const RefusalReason reason = refusal(request);
+    const Reason reason = refusal(request);
     run_.outcomes[request.id].reason = reason;
-    if (reason != RefusalReason::kNone) continue;
+    if (reason != Reason::kNone) continue;
     waiting_.push_back({.id = request.id});
     if (!began_idle_) note_queue();
   }

@@ -23,7 +23,7 @@
 namespace inferscale {
 
 struct NaiveOutcome {
-  RefusalReason reason = RefusalReason::kNone;
+  Reason reason = Reason::kNone;
   long double start_ns = 0;
   std::vector<long double> token_ns;  // when each token came; empty when refused
   std::int64_t preemptions = 0;

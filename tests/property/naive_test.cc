@@ -46,7 +46,7 @@ class Comparison {
     ASSERT_EQ(real.prompt_tokens, request.prompt_tokens);
     ASSERT_EQ(real.output_tokens, request.output_tokens);
     ASSERT_EQ(real.reason, naive.reason);
-    if (real.reason != RefusalReason::kNone) return;
+    if (real.reason != Reason::kNone) return;
     ASSERT_EQ(real.status, OutcomeStatus::kFinished);
     ASSERT_EQ(real.preemptions, naive.preemptions);
     ASSERT_EQ(real.output_tokens, naive.token_ns.size());

@@ -1,33 +1,14 @@
 #include "property/replica_runs.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "base/check.h"
 #include "base/random.h"
+#include "property/costing.h"
 
 namespace inferscale {
 namespace {
-
-// Writes down what is asked of a latency model.
-class Costing final : public LatencyModel {
- public:
-  Costing(const LatencyModel& model, std::size_t replica, const Instant& now, ReplicaRun& run)
-      : model_(model), replica_(replica), now_(now), run_(run) {}
-  std::string_view name() const override { return model_.name(); }
-  StepCost cost(const StepShape& shape) const override {
-    const StepCost cost = model_.cost(shape);
-    run_.shapes.push_back({now_, replica_, shape, cost.valid_steps});
-    return cost;
-  }
-
- private:
-  const LatencyModel& model_;
-  std::size_t replica_;
-  const Instant& now_;
-  ReplicaRun& run_;
-};
 
 class Owner;
 
@@ -59,6 +40,7 @@ class Owner {
  private:
   struct Custody {
     bool ended = false;
+    bool cancelled = false;
     bool parked = false;  // its prefill replica keeps blocks
     Request request;      // while it is parked
     std::uint32_t ticket = 0;
@@ -75,6 +57,8 @@ class Owner {
   void arrive(Request request);
   void fail(const Failure& failure);
   bool chain_end_is_due() const;
+  bool cancellation_is_due(bool before_wakes) const;
+  void cancel(RequestId id);
   // What the decode replica waits for from the prefill replica, which has failed.
   std::vector<Request> withdraw_parked();
   void restart_or_lose(const Request& request, const Failure& failure);
@@ -94,6 +78,7 @@ class Owner {
   std::size_t arrival_ = 0;
   std::size_t failure_ = 0;
   std::size_t chain_end_ = 0;
+  std::size_t cancellation_ = 0;
   std::size_t look_ = 0;
 };
 
@@ -126,6 +111,9 @@ Owner::Owner(ReplicaKind kind, const Scenario& scenario, const std::vector<Insta
 
 void Owner::record(std::size_t seat, RequestId id, const Outcome& outcome) {
   if (custody_[id].ended) break_rule("request " + std::to_string(id) + " ended twice");
+  if (custody_[id].cancelled != (outcome.status == OutcomeStatus::kAbandoned)) {
+    break_rule("request " + std::to_string(id) + " is abandoned, or its caller has gone");
+  }
   custody_[id].ended = true;
   run_.outcomes[id] = outcome;
   run_.reports.push_back(
@@ -176,6 +164,9 @@ Instant Owner::next_event() const {
   if (next != Instant::never() && chain_end_ < scenario_.chain_ends.size()) {
     next = std::min(next, scenario_.chain_ends[chain_end_].at);
   }
+  if (next != Instant::never() && cancellation_ < scenario_.cancellations.size()) {
+    next = std::min(next, scenario_.cancellations[cancellation_].at);
+  }
   return next;
 }
 
@@ -215,8 +206,8 @@ void Owner::take_looks(Instant before) {
 
 void Owner::arrive(Request request) {
   if (scenario_.decode) {
-    const RefusalReason reason = refusal_of(*scenario_.decode, request, 0);
-    if (reason != RefusalReason::kNone) {
+    const Reason reason = refusal_of(*scenario_.decode, request, 0);
+    if (reason != Reason::kNone) {
       Outcome refused;
       refused.arrival = request.arrival;
       refused.status = OutcomeStatus::kRefused;
@@ -268,6 +259,7 @@ void Owner::fail(const Failure& failure) {
   for (const Request& request : dropped) {
     Custody& one = custody_[request.id];
     if (one.ended) break_rule("request " + std::to_string(request.id) + " failed after its end");
+    if (one.cancelled) break_rule("request " + std::to_string(request.id) + " failed and has gone");
     if (one.transfer_ends != Instant::never()) transfers_.erase({one.transfer_ends, request.id});
     one.transfer_ends = Instant::never();
     release(request.id);
@@ -315,10 +307,36 @@ bool Owner::chain_end_is_due() const {
   return end.at <= now_ && (!end.after_wakes || seats_[0]->replica->next_wake() > now_);
 }
 
+bool Owner::cancellation_is_due(bool before_wakes) const {
+  if (cancellation_ == scenario_.cancellations.size()) return false;
+  const Cancellation& one = scenario_.cancellations[cancellation_];
+  return one.at <= now_ && one.before_wakes == before_wakes;
+}
+
+void Owner::cancel(RequestId id) {
+  Custody& one = custody_[id];
+  const bool is_here = id < arrival_ && !one.ended && !one.cancelled;
+  one.cancelled = one.cancelled || is_here;
+  if (one.transfer_ends != Instant::never()) {
+    ++run_.cancelled_in_transfer;
+    transfers_.erase({one.transfer_ends, id});
+    one.transfer_ends = Instant::never();
+  }
+  int taken = 0;
+  for (const auto& seat : seats_) taken += seat->replica->cancel(id, now_) ? 1 : 0;
+  if (taken != (is_here ? 1 : 0)) break_rule("request " + std::to_string(id) + " is not let go");
+  for (const auto& seat : seats_) {
+    if (seat->replica->cancel(id, now_)) break_rule("a request is let go twice");
+  }
+  if (is_here) release(id);
+}
+
 // Handles everything that is due at now_ and is first in the order of ties.
 void Owner::step() {
   if (arrival_ < scenario_.requests.size() && scenario_.requests[arrival_].arrival == now_) {
     arrive(scenario_.requests[arrival_++]);
+  } else if (cancellation_is_due(false)) {
+    cancel(scenario_.cancellations[cancellation_++].request);
   } else if (failure_ < scenario_.failures.size() && scenario_.failures[failure_].at <= now_) {
     fail(scenario_.failures[failure_++]);
   } else if (chain_end_is_due()) {
@@ -328,6 +346,8 @@ void Owner::step() {
     const RequestId id = transfers_.begin()->first.second;
     transfers_.erase(transfers_.begin());
     end_transfer(id);
+  } else if (cancellation_is_due(true)) {
+    cancel(scenario_.cancellations[cancellation_++].request);
   } else {
     wake(seats_[0]->replica->next_wake() == now_ ? 0 : 1);
   }
@@ -353,6 +373,10 @@ ReplicaRun Owner::run() {
     if (!scenario_.stop && load.queue_depth + load.running > 0) {
       break_rule("somebody is left behind");
     }
+    const ReplicaOptions& options = seat == seats_.front() ? scenario_.options : *scenario_.decode;
+    if (!scenario_.stop && load.kv_blocks_held != resident_prefix_blocks(options)) {
+      break_rule("KV blocks are left behind");
+    }
     seat->replica->settle(now_);
     seat->replica->flush();
     run_.usage.push_back(seat->replica->usage());
@@ -364,31 +388,6 @@ ReplicaRun Owner::run() {
 }
 
 }  // namespace
-
-bool Report::operator==(const Report& other) const {
-  return kind == other.kind && replica == other.replica && at == other.at && id == other.id &&
-         std::memcmp(&outcome, &other.outcome, sizeof(Outcome)) == 0 &&
-         std::equal(std::begin(figures), std::end(figures), std::begin(other.figures));
-}
-
-std::string Report::describe() const {
-  const char* kinds[] = {"ended", "handed over", "reserved", "lost"};
-  std::string text = "request " + std::to_string(id) + " " + kinds[static_cast<size_t>(kind)] +
-                     " by replica " + std::to_string(replica) + " at " + std::to_string(at.ns());
-  if (kind == Kind::kRecord) {
-    text +=
-        ": " + std::string(status_name(outcome.status)) + " " +
-        std::string(reason_name(outcome.reason)) + ", start " + std::to_string(outcome.start.ns()) +
-        ", first token " + std::to_string(outcome.first_token.ns()) + ", finish " +
-        std::to_string(outcome.finish.ns()) + ", longest gap " +
-        std::to_string(outcome.itl_max.ns()) + ", over " + std::to_string(outcome.gaps_over_limit) +
-        ", preemptions " + std::to_string(outcome.preemptions) + ", cached " +
-        std::to_string(outcome.cached_tokens);
-  } else {
-    for (const std::int64_t figure : figures) text += " " + std::to_string(figure);
-  }
-  return text;
-}
 
 ReplicaRun run_replica(ReplicaKind kind, const Scenario& scenario,
                        const std::vector<Instant>& look_at) {

@@ -1,9 +1,9 @@
 // Runs a scenario through real replicas, as the simulator would, and keeps everything.
 //
 // The owner played here has one replica, or a prefill and a decode replica with transfers between
-// them that take random times. Rule for ties at one instant: arrivals, failures, transfers, then
-// the wake-ups, of replica 0 first. A request that was in a replica that failed arrives again at
-// once, as a new attempt, or is lost.
+// them that take random times. Rule for ties at one instant: arrivals, callers who go, failures,
+// transfers, callers who go last, then the wake-ups, of replica 0 first. A request that was in a
+// replica that failed arrives again at once, as a new attempt, or is lost.
 
 #pragma once
 
@@ -55,7 +55,8 @@ struct ReplicaRun {
   std::int64_t transfers = 0;
   std::int64_t withdrawn = 0;  // handed-over sequences whose prefill replica failed
   std::int64_t restarted = 0;  // attempts that a failure caused
-  std::string broken;          // the first thing that was seen broken, or empty
+  std::int64_t cancelled_in_transfer = 0;
+  std::string broken;  // the first thing that was seen broken, or empty
 };
 
 // `look_at` are instants in ascending order at which to ask for the load, after everything that

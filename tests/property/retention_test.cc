@@ -118,6 +118,9 @@ void Trial::run(std::map<std::string, std::int64_t>& seen) {
     scenario_.failures.push_back({.at = some_instant(plain), .retries = random_.below(2) == 0});
   }
   if (random_.below(4) == 0) scenario_.stop = some_instant(plain);
+  if (random_.below(3) == 0) {
+    add_cancellations(scenario_, {plain.outcomes, plain.wakes, plain.end});
+  }
   const ReplicaRun steps = run_replica(ReplicaKind::kStepwise, scenario_);
   const ReplicaRun jumps = run_replica(ReplicaKind::kSegments, scenario_);
   EXPECT_EQ(jumps.broken, "");
@@ -147,6 +150,11 @@ void Trial::count(const ReplicaRun& run, std::map<std::string, std::int64_t>& se
       cut_short && without_unfinished(run.reports).size() < run.reports.size();
   seen["chains that ended elsewhere"] += static_cast<std::int64_t>(scenario_.chain_ends.size());
   seen["preemptions"] += run.usage[0].preemptions;
+  for (const Report& report : run.reports) {
+    const bool gone = report.outcome.status == OutcomeStatus::kAbandoned;
+    seen["abandoned"] += gone ? 1 : 0;
+    seen["abandoned at the end of a run"] += gone && scenario_.stop == report.at ? 1 : 0;
+  }
 }
 
 TEST(Retention, JumpsAndSingleStepsCountTheSame) {
@@ -161,7 +169,9 @@ TEST(Retention, JumpsAndSingleStepsCountTheSame) {
   }
   for (const auto& [name, value] : seen) RecordProperty(name, std::to_string(value));
   if (count < kDefaultTrials) return;
-  const std::map<std::string, std::int64_t> enough = {{"expired", 2000},
+  const std::map<std::string, std::int64_t> enough = {{"abandoned", 500},
+                                                      {"abandoned at the end of a run", 10},
+                                                      {"expired", 2000},
                                                       {"evicted", 2000},
                                                       {"ended", 200},
                                                       {"recomputed", 100},

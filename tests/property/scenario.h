@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "core/outcome.h"
 #include "core/request.h"
 #include "replica/latency/latency_model.h"
 #include "replica/replica.h"
@@ -40,6 +41,13 @@ struct ChainEnd {
   bool after_wakes = false;
 };
 
+// A caller goes: told right after the arrivals at `at`, or right before the wake-ups.
+struct Cancellation {
+  Instant at;
+  RequestId request = 0;
+  bool before_wakes = false;
+};
+
 struct Scenario {
   std::uint64_t seed = 0;
   ScenarioFamily family = ScenarioFamily::kLinear;
@@ -51,9 +59,10 @@ struct Scenario {
   double mean_transfer_ns = 0;                     // from prefill to decode: random times
   std::optional<Duration> transfer;                // or this one for all
   std::vector<Failure> failures;                   // in order of time
-  std::deque<ProgramCall> calls;                   // what the requests point to
-  std::vector<ChainEnd> chain_ends;                // in order of time, those before wake-ups first
-  std::optional<Instant> stop;                     // the run ends then, whatever still runs
+  std::vector<Cancellation> cancellations;  // in order of time, those right after arrivals first
+  std::deque<ProgramCall> calls;            // what the requests point to
+  std::vector<ChainEnd> chain_ends;         // in order of time, those before wake-ups first
+  std::optional<Instant> stop;              // the run ends then, whatever still runs
 
   // One line for the message of a failure.
   std::string describe() const;
@@ -64,6 +73,15 @@ Scenario make_scenario(std::uint64_t seed);
 Scenario make_full_scenario(std::uint64_t seed);
 // One replica with a prefix cache and rules for what calls of agent programs leave there.
 Scenario make_program_scenario(std::uint64_t seed);
+
+// The scenario's run when no caller goes.
+struct PlainRun {
+  const std::vector<Outcome>& outcomes;    // by request id
+  const std::vector<Instant>& boundaries;  // in ascending order
+  Instant end;
+};
+// Callers go around step boundaries, around arrivals, and anywhere.
+void add_cancellations(Scenario& scenario, const PlainRun& plain);
 
 // The number of trials of a property: the environment variable INFERSCALE_TRIALS, or `fallback`.
 std::uint64_t trials(std::uint64_t fallback);

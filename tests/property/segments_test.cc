@@ -133,6 +133,10 @@ void compare(Scenario& scenario, Coverage& coverage) {
   RandomStream random(scenario.seed, "segments test");
   if (random.below(2) == 0) pin_arrivals_to_boundaries(scenario, random);
   if (random.below(4) == 0) add_failures(scenario, random);
+  if (RandomStream(scenario.seed, "callers who go").below(3) == 0) {
+    const ReplicaRun run = run_replica(ReplicaKind::kStepwise, scenario);
+    add_cancellations(scenario, {run.outcomes, run.wakes, run.end});
+  }
   const std::vector<Instant> instants =
       interesting_instants(run_replica(ReplicaKind::kStepwise, scenario), random);
   const ReplicaRun steps = run_replica(ReplicaKind::kStepwise, scenario, instants);

@@ -37,6 +37,7 @@ const pages = {
   no_slo: { plots: 11, on: ["light"] },
   interrupted: { plots: 11, on: ["light"] },
   one_request: { plots: 11, on: ["light"] },
+  door: { plots: 11, on: everywhere },
   sessions: { plots: 16, on: everywhere },
   sessions_tail: { plots: 16, on: ["light", "phone"] },
   sessions_alone: { plots: 5, on: ["light", "phone"] },
@@ -172,6 +173,33 @@ async function checkTrust(browser) {
   await page.close();
 }
 
+// The section on admission says what the summary says: goodput first, and attainment beside it.
+async function checkAdmission(browser) {
+  const page = await browser.newPage(screens.light);
+  const section = () =>
+    page.evaluate(`(Array.from(document.querySelectorAll("section"))
+      .find((s) => s.querySelector("h2")?.textContent === "Admission") ?? {}).textContent`);
+  await page.open(address("door"));
+  const { admission } = summaryOf("door");
+  const text = await section();
+  const sentence = /([\d.]+) % of all [\d,]+ requests that arrived met the targets, ([\d.]+) % of/;
+  const [, goodput, attainment] = text.match(sentence);
+  checkClose(Number(goodput), 100 * admission.slo.goodput, "goodput");
+  checkClose(Number(attainment), 100 * admission.slo.attainment_admitted, "attainment");
+  const { decisions, attempts, requests } = admission;
+  assert.ok(attempts.made > requests.arrived && decisions.rejected > 0 && decisions.deferred > 0);
+  assert.ok(text.includes("put off or refused in " + decisions.policy_refusals.toLocaleString()));
+  assert.match(text, /queue depth reached its threshold of 32\./);
+  const rows = await page.evaluate(`Array.from(document.querySelectorAll("table"))
+    .find((t) => t.caption?.textContent.startsWith("Attempts that were not admitted"))
+    .querySelectorAll("tbody tr").length`);
+  assert.equal(rows, Object.keys(decisions.by_reason).length + 1);
+  assert.match(text, /Jain’s index of 3/);
+  await page.open(address("typical"));
+  assert.equal(await section(), undefined);
+  await page.close();
+}
+
 // A run that goes on long after its turns are done says what its rates are over, and shows the part
 // in which they were at work.
 async function checkLongTail(page, section) {
@@ -271,6 +299,7 @@ try {
   }
   await checkNotices(browser);
   await checkTrust(browser);
+  await checkAdmission(browser);
   await checkSessions(browser);
   await checkHostileText(browser);
   await checkThatFaultsAreSeen(browser);

@@ -60,7 +60,7 @@ void SerialReplica::leave_history(Instant now) {
   store_.end_call();
   const ProgramCall* const program = call_.request.program;
   if (program == nullptr) return;
-  const TokenCount tokens = whole_tokens(options_.layout, tokens_at_end(call_.request));
+  const TokenCount tokens = whole_tokens(options_.layout, call_.computed);
   if (program->ends_chain && !retention().keep_ended) {
     usage_.retention.dropped_ended += tokens;
     return;

@@ -25,9 +25,8 @@ SerialReplica::SerialReplica(const ReplicaOptions& options, const ReplicaSurroun
 }
 
 void SerialReplica::enqueue(const Request& request) {
-  const RefusalReason reason =
-      refusal_of(options_, request, static_cast<std::int64_t>(waiting_.size()));
-  if (reason != RefusalReason::kNone) {
+  const Reason reason = refusal_of(options_, request, static_cast<std::int64_t>(waiting_.size()));
+  if (reason != Reason::kNone) {
     Outcome outcome = outcome_of(request, OutcomeStatus::kRefused, reason);
     outcome.replica = options_.index;
     sink_.record(request.id, outcome);
@@ -111,6 +110,7 @@ void SerialReplica::end_prefill(Instant now) {
   call_.computed = call_.request.prompt_tokens;
   call_.generated = 1;
   call_.first_token = call_.last_token = now;
+  if (options_.tells_first_tokens) sink_.first_token(call_.request.id, now);
   if (call_.request.output_tokens == 1) {
     finish(now);
   } else {
@@ -158,7 +158,8 @@ void SerialReplica::finish(Instant now) {
 void SerialReplica::record(const Sequence& sequence, OutcomeStatus status, Instant finish) {
   Sequence ended = sequence;
   if (ended.generated > 1) gaps_.leave(ended.gaps);
-  Outcome outcome = outcome_of(ended, status, finish);
+  Outcome outcome = status == OutcomeStatus::kAbandoned ? abandoned_outcome(ended)
+                                                        : outcome_of(ended, status, finish);
   outcome.replica = options_.index;
   sink_.record(ended.request.id, outcome);
 }

@@ -12,7 +12,7 @@
 // few look-ups of a chain for each call.
 //
 // serial_replica.cc moves time and serves; serial_kv.cc has what a call finds and leaves;
-// serial_end.cc has failures, the end of a run and what must hold.
+// serial_end.cc has failures, callers who go, the end of a run and what must hold.
 
 #pragma once
 
@@ -42,6 +42,7 @@ class SerialReplica final : public Replica {
   void transferred(RequestId id, Instant now) override;
   void withdraw(RequestId id, Instant now) override;
   void release(std::uint32_t ticket, Instant now) override;
+  bool cancel(RequestId id, Instant now) override;
   std::vector<Request> fail(Instant now) override;
   ReplicaLoad load_at(Instant now) const override;
   TokenFloor token_floor(Instant now, TokenCount level) const override;
@@ -62,6 +63,9 @@ class SerialReplica final : public Replica {
   // `steps` steps of the stretch under way have ended, the last at `end`.
   void end_decodes(std::int64_t steps, Instant end);
   void finish(Instant now);
+  // Steps that ended before `now` count, the one under way does not. Returns how many did.
+  std::int64_t break_off(Instant now);
+  void stop_serving(Instant now);
   void record(const Sequence& sequence, OutcomeStatus status, Instant finish);
   void account(Instant to);
   StepShape shape_of_prefill() const;

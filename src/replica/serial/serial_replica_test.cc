@@ -221,19 +221,19 @@ TEST_F(SerialReplicaTest, WhatCanNeverBeServedIsRefused) {
   run({{.calls = {{40, 2, 0}, {1, 1}}}, {.calls = {{40, 1}}}});
   // 41 tokens to write do not fit in 40; 40 do.
   EXPECT_EQ(of(0, 0).status, OutcomeStatus::kRefused);
-  EXPECT_EQ(of(0, 0).reason, RefusalReason::kExceedsKvCache);
+  EXPECT_EQ(of(0, 0).reason, Reason::kExceedsKvCache);
   EXPECT_TRUE(of(1, 0).finished());
 
   options_.max_model_len = 40;
   run({{.calls = {{40, 1}}}});
-  EXPECT_EQ(of(0, 0).reason, RefusalReason::kExceedsModelLen);
+  EXPECT_EQ(of(0, 0).reason, Reason::kExceedsModelLen);
 
   options_.max_queued = 1;
   run({{.calls = {{8, 1}}},
        {.begin_ns = 1, .calls = {{8, 1}}},
        {.begin_ns = 2, .calls = {{8, 1}}}});
   EXPECT_TRUE(of(1, 0).finished());
-  EXPECT_EQ(of(2, 0).reason, RefusalReason::kQueueFull);
+  EXPECT_EQ(of(2, 0).reason, Reason::kQueueFull);
 }
 
 // --- recompute, and chains that have ended

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -80,7 +81,8 @@ class PlannedRequests {
   std::vector<std::vector<Request>> requests_;
 };
 
-// Arrivals come before wake-ups at the same instant, by id.
+// At one instant arrivals come first, by id, then callers who go, then wake-ups. A chain whose
+// caller has gone makes no further call.
 class ChainDriver final : public ReplicaSink {
  public:
   explicit ChainDriver(const PlannedRequests& plan) : plan_(plan) {
@@ -91,7 +93,14 @@ class ChainDriver final : public ReplicaSink {
 
   void run(Replica& replica) {
     while (!arrivals_.empty() || replica.next_wake() != Instant::never()) {
-      if (!arrivals_.empty() && arrivals_.begin()->first <= replica.next_wake().ns()) {
+      const std::int64_t arrival = arrivals_.empty() ? kNever : arrivals_.begin()->first;
+      const std::int64_t next = std::min(arrival, replica.next_wake().ns());
+      const std::int64_t leaving = leavers.empty() ? kNever : leavers.begin()->first;
+      if (leaving < arrival && leaving <= next) {
+        replica.cancel(leavers.begin()->second, Instant::nanos(leaving));
+        leavers.erase(leavers.begin());
+        end_ = Instant::nanos(leaving);
+      } else if (!arrivals_.empty() && arrivals_.begin()->first <= replica.next_wake().ns()) {
         const auto [at, id] = *arrivals_.begin();
         arrivals_.erase(arrivals_.begin());
         Request request =
@@ -122,8 +131,11 @@ class ChainDriver final : public ReplicaSink {
   Instant end() const { return end_; }  // the last event
 
   std::map<RequestId, Outcome> outcomes;
+  std::set<std::pair<std::int64_t, RequestId>> leavers;  // whose callers go, and when
 
  private:
+  static constexpr std::int64_t kNever = Instant::never().ns();
+
   const PlannedRequests& plan_;
   std::set<std::pair<std::int64_t, RequestId>> arrivals_;
   Instant end_;

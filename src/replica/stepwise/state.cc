@@ -52,6 +52,27 @@ bool StepwiseState::has(Stage stage) const {
                      [&](const Member& member) { return member.stage == stage; });
 }
 
+TokenCount StepwiseState::tokens_in_flight() const {
+  TokenCount tokens = waiting.tokens();
+  for (const Member& member : batch) {
+    const Sequence& sequence = member.sequence;
+    tokens += sequence.requested_left();
+    if (member.stage == Stage::kPartial) tokens += sequence.target() - sequence.computed;
+  }
+  return tokens;
+}
+
+std::optional<Sequence> StepwiseState::cancel_waiting(RequestId id) {
+  if (waiting.empty()) return std::nullopt;
+  const bool was_head = waiting.head().request->id == id;
+  const bool was_chosen = chosen > 0 && waiting.is_among_first(id, chosen);
+  std::optional<Sequence> sequence = waiting.take_out(id);
+  if (!sequence) return std::nullopt;
+  if (was_head) full = false;
+  if (was_chosen) --chosen;
+  return sequence;
+}
+
 BlockCount StepwiseState::resident_blocks() const {
   const std::int64_t block = options.layout.block_tokens;
   return options.layout.blocks_for(options.shared_prefix_tokens / block * block);

@@ -34,6 +34,7 @@ struct Member {
   BlockCount blocks = 0;  // in its table, those that it shares through the prefix cache included
   TokenCount chunk = 0;   // tokens that the step computes of it
   bool decodes = false;   // the step gives it a token
+  bool leaves = false;    // with the step under way: its caller has gone
 
   RequestId id() const { return sequence.request.id; }
 };
@@ -74,6 +75,8 @@ class StepwiseState {
   Member* find(RequestId id);
   // Whether `stage` occurs in the batch.
   bool has(Stage stage) const;
+  // Prompt tokens to be computed and requested output tokens to come, of all.
+  TokenCount tokens_in_flight() const;
 
   // Blocks that nobody holds; the tokens under way of decoding sequences are not counted yet.
   BlockCount free_blocks() const;
@@ -114,6 +117,9 @@ class StepwiseState {
   void give_back(Member& member);
   // REQUIRES: its blocks were given back or are parked.
   void remove(const Member& member);
+
+  // Takes a request out of the queue whose caller has gone; nothing when it does not wait.
+  std::optional<Sequence> cancel_waiting(RequestId id);
 
   // Among partial and decoding sequences; null when there is none.
   Member* victim();

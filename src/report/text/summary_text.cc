@@ -62,15 +62,15 @@ std::string endings(const RunSummary& s) {
   if (s.refused > 0) {
     out += fmt::format(", {} refused (", s.refused);
     std::string reasons;
-    const auto add = [&](std::string_view name, std::int64_t count) {
-      if (count == 0) return;
-      reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", name, count);
-    };
-    add(reason_name(RefusalReason::kExceedsKvCache), s.refused_kv);
-    add(reason_name(RefusalReason::kExceedsModelLen), s.refused_model_len);
-    add(reason_name(RefusalReason::kQueueFull), s.refused_queue_full);
+    for (std::size_t i = 0; i < kReasonCount; ++i) {
+      if (s.refused_by[i] == 0) continue;
+      reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ",
+                             reason_name(static_cast<Reason>(i)), s.refused_by[i]);
+    }
     out += reasons + ")";
   }
+  if (s.deferred > 0) out += fmt::format(", {} deferred", s.deferred);
+  if (s.abandoned > 0) out += fmt::format(", {} left before the end", s.abandoned);
   if (s.lost > 0) out += fmt::format(", {} lost with a replica", s.lost);
   if (s.unfinished > 0) out += fmt::format(", {} unfinished", s.unfinished);
   return out + "\n";

@@ -179,10 +179,13 @@ void RunChecker::check_order(const std::string& who, const Outcome& o) {
   if (o.finished() != (o.finish != never)) {
     violated("INV-2: " + who + (o.finished() ? " finished at no instant" : " has a finish"));
   }
-  const bool refused = o.status == OutcomeStatus::kRefused;
+  const bool refused =
+      o.status == OutcomeStatus::kRefused || o.status == OutcomeStatus::kDeferred;
   if (refused && o.start != never) violated("INV-2: " + who + " was refused and started");
-  if (refused != (o.reason != RefusalReason::kNone)) {
-    violated("INV-2: " + who + (refused ? " was refused without a reason" : " has a refusal"));
+  const bool has_reason = refused || o.status == OutcomeStatus::kAbandoned ||
+                          o.status == OutcomeStatus::kLost;
+  if (has_reason != (o.reason != Reason::kNone)) {
+    violated("INV-2: " + who + (has_reason ? " was refused without a reason" : " has a refusal"));
   }
   if (o.finished() && o.output_tokens == 1 && o.finish != o.first_token) {
     violated("INV-2: " + who + " has one token and two token times");

@@ -38,6 +38,8 @@ class RunChecker {
 
   // What happens to a request.
   void on_arrival(RequestId id);
+  // It was held at the door, and others have gone before it.
+  void on_held(RequestId id) { custody(id).in_order = false; }
   void on_dispatch(RequestId id, std::uint32_t replica);
   // It was prefilled: its KV cache stays where it is, nobody has custody.
   void on_handoff(RequestId id);

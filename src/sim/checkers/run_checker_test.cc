@@ -23,6 +23,7 @@ class LyingReplica final : public Replica {
   void transferred(RequestId, Instant) override {}
   void withdraw(RequestId, Instant) override {}
   void release(std::uint32_t, Instant) override {}
+  bool cancel(RequestId, Instant) override { return false; }
   std::vector<Request> fail(Instant) override { return {}; }
   void flush() override {}
   const char* broken_invariant() const override { return broken; }
@@ -57,7 +58,7 @@ Outcome refused_outcome() {
   outcome.prompt_tokens = 8;
   outcome.output_tokens = 3;
   outcome.status = OutcomeStatus::kRefused;
-  outcome.reason = RefusalReason::kQueueFull;
+  outcome.reason = Reason::kQueueFull;
   return outcome;
 }
 
@@ -192,13 +193,13 @@ TEST_F(RunCheckerTest, Inv2RefusedAndStarted) {
 
 TEST_F(RunCheckerTest, Inv2RefusedWithoutAReason) {
   Outcome outcome = refused_outcome();
-  outcome.reason = RefusalReason::kNone;
+  outcome.reason = Reason::kNone;
   expect_outcome_violates(outcome, "INV-2: request 0 was refused without a reason");
 }
 
 TEST_F(RunCheckerTest, Inv2FinishedWithARefusal) {
   Outcome outcome = finished_outcome();
-  outcome.reason = RefusalReason::kQueueFull;
+  outcome.reason = Reason::kQueueFull;
   expect_outcome_violates(outcome, "INV-2: request 0 has a refusal");
 }
 

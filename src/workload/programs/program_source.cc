@@ -2,27 +2,30 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <utility>
 
 #include "base/check.h"
+#include "workload/clients/client_calls.h"
 #include "workload/programs/session_gaps.h"
 
 namespace inferscale {
 namespace {
 
-// A call is waiting (for its instant, or for a retry's), in flight, or over. Its record's status
-// follows: kNotReached until it is presented, kUnfinished in flight, kFailed while a retry is due.
+// What becomes of attempts is client_calls.h's; a call's number there is its turn's, its group its
+// session. A call's status follows: kNotReached until it is presented, kUnfinished in flight,
+// kFailed while a retry is due.
 class ProgramSource final : public ReactiveSource {
  public:
-  ProgramSource(const Programs& programs, const CallRetries& retries);
+  ProgramSource(const Programs& programs, const ClientOptions& clients, std::uint64_t run_seed);
 
   bool next(Request& request) override;
   std::uint64_t size() const override { return programs_.turns.size(); }
-  Instant next_at() const override;
-  void ended(RequestId id, const Outcome& outcome, Instant now) override;
-  ProgramRecords take_records(Instant end) override;
+  Instant next_at() const override { return calls_.next_at(); }
+  void ended(RequestId id, const Outcome& outcome, const Answer& answer, Instant now) override;
+  Instant next_leave() const override { return calls_.next_leave(); }
+  RequestId take_leaver() override;
+  SourceRecords take_records(Instant end) override;
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -33,38 +36,43 @@ class ProgramSource final : public ReactiveSource {
     std::uint32_t open_joins = 0;   // what its next call still waits for, ...
     Instant ready;                  // ... and when it is ready if these have ended before
   };
-  // Turns are numbered by session, chain and turn: the order within one instant.
-  struct Pending {
-    Instant at;
-    std::uint32_t turn;
-    auto operator<=>(const Pending&) const = default;
-  };
 
+  void add_records();
+  // The first session that has not begun is always known, so that it is known what comes first.
+  void read_ahead();
   void schedule(std::uint32_t turn, Instant ready);
-  void push(Pending pending);
-  void drop_ended_sessions();
-  bool session_begins_next() const;
+  // What follows from the calls that are over.
+  void follow_ends();
+  void note_attempt_over(std::uint32_t turn);
   void finished(std::uint32_t turn, Instant now);
+  void failed(std::uint32_t turn, Instant now);
   void spawn(const ProgramTurn& turn, Instant now);
-  void failed(CallRecord& call, std::uint32_t turn, bool again, Instant now);
   void schedule_next(const ChainState& chain);
   Request request_of(const ProgramTurn& turn, std::uint32_t session) const;
 
   const Programs& programs_;
-  CallRetries retries_;
+  ClientCalls calls_;
+  bool records_clients_;
   ProgramRecords records_;
   std::vector<ChainState> chains_;
-  std::vector<std::uint32_t> turn_of_;  // of each request
-  std::size_t begun_ = 0;               // sessions
-  std::vector<Pending> pending_;        // a heap; its top is of no session that has ended
-  Instant latest_;                      // nothing ends before
+  std::size_t begun_ = 0;         // sessions whose first call is known
+  std::uint32_t first_call_ = 0;  // of the last of them
 };
 
-ProgramSource::ProgramSource(const Programs& programs, const CallRetries& retries)
-    : programs_(programs), retries_(retries), chains_(programs.chains.size()) {
+ProgramSource::ProgramSource(const Programs& programs, const ClientOptions& clients,
+                             std::uint64_t run_seed)
+    : programs_(programs),
+      calls_(clients, run_seed, true),
+      records_clients_(!clients.only_full_queue_or_lost),
+      chains_(programs.chains.size()) {
   const char* broken = broken_structure(programs);
   CHECK(broken == nullptr) << broken;
-  CHECK(retries.most >= 0 && Duration() <= retries.delay);
+  add_records();
+  read_ahead();
+}
+
+void ProgramSource::add_records() {
+  const Programs& programs = programs_;
   const std::vector<Duration> gaps = session_gaps(programs);
   for (std::size_t i = 0; i < programs.sessions.size(); ++i) {
     const ProgramSession& session = programs.sessions[i];
@@ -93,34 +101,19 @@ ProgramSource::ProgramSource(const Programs& programs, const CallRetries& retrie
   }
 }
 
-void ProgramSource::push(Pending pending) {
-  pending_.push_back(pending);
-  std::push_heap(pending_.begin(), pending_.end(), std::greater<>());
-}
-
-void ProgramSource::schedule(std::uint32_t turn, Instant ready) {
-  records_.calls[turn].ready = ready;
-  push({ready, turn});
-}
-
-void ProgramSource::drop_ended_sessions() {
-  while (!pending_.empty() &&
-         records_.sessions[records_.calls[pending_.front().turn].session].end != Instant::never()) {
-    std::pop_heap(pending_.begin(), pending_.end(), std::greater<>());
-    pending_.pop_back();
+void ProgramSource::read_ahead() {
+  while (begun_ < programs_.sessions.size() && (begun_ == 0 || !calls_.is_due(first_call_))) {
+    const ProgramSession& session = programs_.sessions[begun_++];
+    first_call_ = programs_.chains[session.first_chain].first_turn;
+    schedule(first_call_, session.begin);
   }
 }
 
-bool ProgramSource::session_begins_next() const {
-  if (begun_ == programs_.sessions.size()) return false;
-  const ProgramSession& session = programs_.sessions[begun_];
-  const Pending first{session.begin, programs_.chains[session.first_chain].first_turn};
-  return pending_.empty() || first < pending_.front();
-}
-
-Instant ProgramSource::next_at() const {
-  if (session_begins_next()) return programs_.sessions[begun_].begin;
-  return pending_.empty() ? Instant::never() : pending_.front().at;
+void ProgramSource::schedule(std::uint32_t turn, Instant ready) {
+  CallRecord& call = records_.calls[turn];
+  call.ready = ready;
+  calls_.add(turn, {.tenant = programs_.sessions[call.session].tenant, .group = call.session},
+             call.output_tokens, ready);
 }
 
 Request ProgramSource::request_of(const ProgramTurn& turn, std::uint32_t session) const {
@@ -138,56 +131,52 @@ Request ProgramSource::request_of(const ProgramTurn& turn, std::uint32_t session
 }
 
 bool ProgramSource::next(Request& request) {
-  if (session_begins_next()) {
-    const ProgramSession& session = programs_.sessions[begun_++];
-    schedule(programs_.chains[session.first_chain].first_turn, session.begin);
-  }
-  if (pending_.empty()) return false;
-  std::pop_heap(pending_.begin(), pending_.end(), std::greater<>());
-  const Pending pending = pending_.back();
-  pending_.pop_back();
-  drop_ended_sessions();
-
-  CallRecord& call = records_.calls[pending.turn];
-  CHECK(turn_of_.size() < CallRecord::kNone) << "too many requests";
-  latest_ = std::max(latest_, pending.at);
-  request = request_of(programs_.turns[pending.turn], call.session);
-  request.id = static_cast<RequestId>(turn_of_.size());
-  request.arrival = pending.at;
-  turn_of_.push_back(pending.turn);
-  call.request = request.id;
+  if (calls_.next_at() == Instant::never()) return false;
+  const Presentation presentation = calls_.next();
+  CallRecord& call = records_.calls[presentation.number];
+  call.request = presentation.id;
   call.status = CallStatus::kUnfinished;
   ++call.attempts;
+  request = request_of(programs_.turns[presentation.number], call.session);
+  presentation.apply(request);
+  follow_ends();
   return true;
 }
 
-void ProgramSource::ended(RequestId id, const Outcome& outcome, Instant now) {
-  CHECK(id < turn_of_.size()) << "request " << id << " was never made";
-  CHECK(latest_ <= now) << "an end before the last event";
-  latest_ = now;
-  const std::uint32_t turn = turn_of_[id];
-  CallRecord& call = records_.calls[turn];
-  CHECK(call.request == id && call.status == CallStatus::kUnfinished) << "ended twice: " << id;
-  CHECK(outcome.status != OutcomeStatus::kUnfinished) << "request " << id << " has not ended";
-  if (outcome.finished()) {
-    finished(turn, now);
-  } else {
-    const bool again =
-        outcome.status == OutcomeStatus::kLost || outcome.reason == RefusalReason::kQueueFull;
-    failed(call, turn, again, now);
-  }
-  drop_ended_sessions();
+void ProgramSource::ended(RequestId id, const Outcome& outcome, const Answer& answer, Instant now) {
+  calls_.ended(id, outcome, answer, now);
+  const std::uint32_t turn = calls_.request_of()[id];
+  if (records_.calls[turn].request == id) note_attempt_over(turn);
+  follow_ends();
 }
 
-void ProgramSource::failed(CallRecord& call, std::uint32_t turn, bool again, Instant now) {
+RequestId ProgramSource::take_leaver() {
+  const RequestId id = calls_.take_leaver();
+  note_attempt_over(calls_.request_of()[id]);
+  follow_ends();
+  return id;
+}
+
+void ProgramSource::note_attempt_over(std::uint32_t turn) {
+  if (!calls_.is_in_flight(turn)) records_.calls[turn].status = CallStatus::kFailed;
+}
+
+void ProgramSource::follow_ends() {
+  for (const CallEnd& end : calls_.take_ends()) {
+    if (end.finished) {
+      finished(end.number, end.at);
+    } else {
+      failed(end.number, end.at);
+    }
+  }
+  read_ahead();
+}
+
+void ProgramSource::failed(std::uint32_t turn, Instant now) {
+  CallRecord& call = records_.calls[turn];
   call.status = CallStatus::kFailed;
   SessionRecord& session = records_.sessions[call.session];
-  if (session.end != Instant::never()) return;
-  if (again && call.attempts <= retries_.most) {
-    push({now + retries_.delay, turn});
-  } else {
-    session.end = now;
-  }
+  if (session.end == Instant::never()) session.end = now;
 }
 
 void ProgramSource::spawn(const ProgramTurn& turn, Instant now) {
@@ -224,8 +213,10 @@ void ProgramSource::schedule_next(const ChainState& chain) {
   if (chain.open_joins == 0) schedule(chain.answered + 1, chain.ready);
 }
 
-ProgramRecords ProgramSource::take_records(Instant end) {
-  records_.call_of = std::move(turn_of_);
+SourceRecords ProgramSource::take_records(Instant end) {
+  calls_.finish(end);
+  follow_ends();
+  records_.call_of = calls_.request_of();
   for (CallRecord& call : records_.calls) {
     SessionRecord& session = records_.sessions[call.session];
     const bool stopped = session.end != Instant::never();
@@ -241,14 +232,33 @@ ProgramRecords ProgramSource::take_records(Instant end) {
     }
     if (call.status == CallStatus::kFailed) ++session.failed;
   }
-  return std::exchange(records_, {});
+  SourceRecords records{.programs = std::exchange(records_, {}), .clients = std::nullopt};
+  if (records_clients_) records.clients = calls_.take_records(end);
+  return records;
 }
 
 }  // namespace
 
+ClientOptions clients_of(const CallRetries& retries) {
+  CHECK(retries.most >= 0 && Duration() <= retries.delay);
+  ClientOptions clients;
+  clients.most_retries = retries.most;
+  clients.only_full_queue_or_lost = true;
+  const double delay_s = retries.delay.seconds();
+  clients.backoff = {.base_s = delay_s, .factor = 1, .cap_s = delay_s, .jitter = {}};
+  return clients;
+}
+
 std::unique_ptr<ReactiveSource> make_program_source(const Programs& programs,
                                                     const CallRetries& retries) {
-  return std::make_unique<ProgramSource>(programs, retries);
+  // Nothing is drawn.
+  return std::make_unique<ProgramSource>(programs, clients_of(retries), 0);
+}
+
+std::unique_ptr<ReactiveSource> make_program_source(const Programs& programs,
+                                                    const ClientOptions& clients,
+                                                    std::uint64_t run_seed) {
+  return std::make_unique<ProgramSource>(programs, clients, run_seed);
 }
 
 }  // namespace inferscale

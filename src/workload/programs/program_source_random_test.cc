@@ -35,7 +35,7 @@ Service service_of(std::uint64_t seed, std::uint32_t turn, std::uint32_t attempt
   service.outcome.status = OutcomeStatus::kFinished;
   switch (random.next() % 100U) {
     case 0:
-      if (trouble >= kImpossibleCalls) service.outcome.reason = RefusalReason::kExceedsModelLen;
+      if (trouble >= kImpossibleCalls) service.outcome.reason = Reason::kExceedsModelLen;
       break;
     case 1:
     case 2:
@@ -43,7 +43,7 @@ Service service_of(std::uint64_t seed, std::uint32_t turn, std::uint32_t attempt
     case 4:
     case 5:
     case 6:
-      if (trouble >= kOverload) service.outcome.reason = RefusalReason::kQueueFull;
+      if (trouble >= kOverload) service.outcome.reason = Reason::kQueueFull;
       break;
     case 7:
     case 8:
@@ -53,7 +53,7 @@ Service service_of(std::uint64_t seed, std::uint32_t turn, std::uint32_t attempt
     default:
       break;
   }
-  if (service.outcome.reason != RefusalReason::kNone) {
+  if (service.outcome.reason != Reason::kNone) {
     service.outcome.status = OutcomeStatus::kRefused;
   }
   return service;
@@ -135,10 +135,10 @@ Played play_source(const Programs& programs, const CallRetries& retries, std::ui
     } else {
       const InFlight done = served.front();
       served.erase(served.begin());
-      source->ended(done.id, done.outcome, Instant::nanos(done.ends));
+      source->ended(done.id, done.outcome, {}, Instant::nanos(done.ends));
     }
   }
-  played.records = source->take_records(Instant::nanos(stop));
+  played.records = *source->take_records(Instant::nanos(stop)).programs;
   return played;
 }
 
@@ -242,8 +242,8 @@ void Interpreter::end(std::uint32_t turn) {
   }
   std::optional<std::int64_t>& session_end = session_end_[chain_of(turn).session];
   call.failed = at;
-  call.again = !session_end && call.attempts <= retries_.most &&
-               outcome.reason != RefusalReason::kExceedsModelLen;
+  call.again =
+      !session_end && call.attempts <= retries_.most && outcome.reason != Reason::kExceedsModelLen;
   if (!call.again && !session_end) session_end = at;
 }
 

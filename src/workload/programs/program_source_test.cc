@@ -37,21 +37,22 @@ class Door {
     return std::to_string(request.program->chain) + "." + std::to_string(turn);
   }
   void finish(RequestId id, std::int64_t at) { end(id, OutcomeStatus::kFinished, at); }
-  void refuse(RequestId id, std::int64_t at, RefusalReason reason = RefusalReason::kQueueFull) {
+  void refuse(RequestId id, std::int64_t at, Reason reason = Reason::kQueueFull) {
     end(id, OutcomeStatus::kRefused, at, reason);
   }
   void lose(RequestId id, std::int64_t at) { end(id, OutcomeStatus::kLost, at); }
-  ProgramRecords records(std::int64_t end) { return source_->take_records(Instant::nanos(end)); }
+  ProgramRecords records(std::int64_t end) {
+    return *source_->take_records(Instant::nanos(end)).programs;
+  }
   ReactiveSource& source() { return *source_; }
 
  private:
-  void end(RequestId id, OutcomeStatus status, std::int64_t at,
-           RefusalReason reason = RefusalReason::kNone) {
+  void end(RequestId id, OutcomeStatus status, std::int64_t at, Reason reason = Reason::kNone) {
     Outcome outcome;
     outcome.status = status;
     outcome.reason = reason;
     if (status == OutcomeStatus::kFinished) outcome.finish = Instant::nanos(at);
-    source_->ended(id, outcome, Instant::nanos(at));
+    source_->ended(id, outcome, {}, Instant::nanos(at));
   }
 
   Programs programs_;
@@ -150,7 +151,8 @@ TEST(ProgramSource, ATurnWaitsForEveryJoinedChainThatTheTurnBeforeSpawned) {
   door.finish(5, 70);
   EXPECT_EQ(door.take(70), "0.1");
   door.finish(6, 75);
-  EXPECT_EQ(door.source().take_records(Instant::nanos(75)).sessions[0].end, Instant::never())
+  EXPECT_EQ(door.source().take_records(Instant::nanos(75)).programs->sessions[0].end,
+            Instant::never())
       << "the chain that nobody waits for is still being served";
 }
 
@@ -261,8 +263,7 @@ TEST(ProgramSource, ACallOutOfAttemptsEndsItsSession) {
 }
 
 TEST(ProgramSource, ACallThatCanNeverRunIsNotTriedAgain) {
-  for (const RefusalReason reason :
-       {RefusalReason::kExceedsKvCache, RefusalReason::kExceedsModelLen}) {
+  for (const Reason reason : {Reason::kExceedsKvCache, Reason::kExceedsModelLen}) {
     Door door(assemble({{.begin = 0, .chains = {{.calls = {{}, {}}}}}}),
               {.most = 5, .delay = Duration::nanos(10)});
     door.take(0);
@@ -284,7 +285,7 @@ TEST(ProgramSource, ARetryThatWasDueWhenItsSessionEndedHasFailed) {
   door.take(1);
   door.take(1);
   door.refuse(1, 2);
-  door.refuse(2, 3, RefusalReason::kExceedsModelLen);
+  door.refuse(2, 3, Reason::kExceedsModelLen);
   EXPECT_EQ(door.next_at(), kNever);
   const ProgramRecords records = door.records(3);
   EXPECT_EQ(statuses(records),

@@ -19,6 +19,7 @@ function buildPage({ manifest, summary, series, fleet, sessions }) {
         verdict(summary, manifest),
         cards(summary, manifest),
         warnings(manifest),
+        admissionSection(summary),
         sessionSection(sessions, summary),
         element(
           "section",

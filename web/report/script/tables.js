@@ -164,6 +164,9 @@ function requestTable(summary) {
   }
   rows.push(row("Unfinished", requests.unfinished));
   if (requests.lost > 0) rows.push(row("Lost with a replica", requests.lost));
+  // Older folders do not say.
+  if (requests.deferred > 0) rows.push(row("Deferred, and gave up", requests.deferred));
+  if (requests.abandoned > 0) rows.push(row("Left before the end", requests.abandoned));
   const counted = countedRequests(summary);
   if (counted < requests.arrived) rows.push(row("Warm-up, left out", requests.arrived - counted));
   if (slo !== null && counted > 0) {

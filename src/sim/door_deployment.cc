@@ -1,0 +1,126 @@
+#include "sim/door_deployment.h"
+
+#include <algorithm>
+
+#include "admission/gate.h"
+#include "admission/registry.h"
+#include "base/check.h"
+#include "base/config_json.h"
+#include "sim/door.h"
+#include "sim/service_model_of.h"
+#include "workload/tenant_prompts.h"
+
+namespace inferscale {
+namespace {
+
+std::int64_t front_replicas(const FleetOptions& fleet) {
+  std::int64_t replicas = 0;
+  for (std::size_t i = 0; i < (fleet.split ? 1 : fleet.groups.size()); ++i) {
+    replicas += fleet.groups[i].replicas * fleet.groups[i].ranks;
+  }
+  return replicas;
+}
+
+// All the places in the batches of the replicas that requests arrive at.
+std::int64_t places(const DoorOptions& door, const FleetOptions& fleet) {
+  const std::int64_t each = fleet.groups.front().replica.max_num_seqs;
+  if (door.scope == DoorScope::kReplica) return each;
+  std::int64_t all = 0;
+  for (std::size_t i = 0; i < (fleet.split ? 1 : fleet.groups.size()); ++i) {
+    const GroupOptions& group = fleet.groups[i];
+    all += group.replicas * group.ranks * group.replica.max_num_seqs;
+  }
+  return all;
+}
+
+PolicyFactory concurrency_of(std::int64_t limit) {
+  const SourcePosition at{.source = "the deployment"};
+  ConfigNode parameters = ConfigNode::map(at);
+  parameters.append("limit", number_node(static_cast<double>(limit), at.source), at);
+  ConfigSession session;
+  ConfigReader reader(parameters, session);
+  PolicyFactory factory = find_policy("fixed_concurrency")->read(reader);
+  CHECK(!session.failed()) << session.error().to_string();
+  return factory;
+}
+
+SignalSupply supply_of(const FleetOptions& fleet, const RunConfig& config) {
+  SignalSupply supply{
+      .source = "the simulated engine",
+      .signals = {Signal::kKvUsedFraction, Signal::kKvFreeTokens, Signal::kQueueDepth,
+                  Signal::kRunning, Signal::kPreemptionRate, Signal::kReplicasFullFraction},
+      .service_model = true,
+      .outcomes = true,
+      .workload = "the workload"};
+  if (std::any_of(fleet.groups.begin(), fleet.groups.end(),
+                  [](const GroupOptions& group) { return group.replica.prefix_caching; })) {
+    supply.signals.add(Signal::kPrefixHitRate);
+  }
+  supply.request.deadline = config.slo.ttft.has_value();
+  supply.request.itl_target = config.slo.itl.has_value();
+  supply.request.predicted_output = true;
+  supply.request.true_output =
+      config.admission.door->gate.predictor.kind == OutputPredictor::kOracle;
+  return supply;
+}
+
+bool needs_pages(SignalSet signals) {
+  const auto all = all_signals();
+  return std::any_of(all.begin(), all.end(), [&](const SignalSpec& spec) {
+    return signals.has(spec.signal) && spec.origin != SignalOrigin::kLedger;
+  });
+}
+
+std::string tenant_list(const CallerFacts& callers) {
+  std::string names;
+  for (std::size_t i = 0; i < std::min<std::size_t>(callers.tenant_names.size(), 5); ++i) {
+    names += (i > 0 ? ", " : "") + callers.tenant_names[i];
+  }
+  return callers.tenant_names.empty() ? "tenant_0, tenant_1, ..." : names + ", ...";
+}
+
+}  // namespace
+
+DoorOptions door_of(const RunConfig& config, const FleetOptions& fleet) {
+  DoorOptions door = *config.admission.door;
+  GateOptions& gate = door.gate;
+  gate.seed = config.seed;
+  const GroupOptions& front = fleet.groups.front();
+  gate.service = service_model_of(*front.latency, front.replica, front_replicas(fleet));
+  door.ttft = config.slo.ttft;
+  door.itl = config.slo.itl;
+  if (!config.admission.has_own_fallback) {
+    gate.fallback_name = "fixed_concurrency";
+    gate.fallback = concurrency_of(places(door, fleet));
+  }
+  gate.supply = supply_of(fleet, config);
+  door.reads_pages = needs_pages(gate.policy({})->needs().signals);
+  return door;
+}
+
+Result<void> finish_door(const AdmissionConfig& config, const CallerFacts& callers,
+                         DoorOptions& door) {
+  GateOptions& gate = door.gate;
+  gate.supply.request.tenant = callers.tenants;
+  gate.supply.request.session = callers.sessions;
+  for (const auto& [name, limits] : config.tenants) {
+    std::optional<std::uint32_t> number;
+    for (std::uint32_t i = 0; i < callers.tenant_names.size(); ++i) {
+      if (callers.tenant_names[i] == name) number = i;
+    }
+    if (!number) {
+      return fail(ErrorCode::kInvalidConfig, "tenants." + name +
+                                                 ": no request of the workload is this tenant's: "
+                                                 "expected one of " +
+                                                 tenant_list(callers));
+    }
+    gate.tenants[caller_key("tenant", *number)] = limits;
+  }
+  const Result<std::unique_ptr<AdmissionGate>> made = AdmissionGate::create(gate);
+  if (!made) {
+    return fail(made.error().code, "admission.policy: " + made.error().message);
+  }
+  return {};
+}
+
+}  // namespace inferscale
