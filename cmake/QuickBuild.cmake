@@ -1,50 +1,40 @@
-# Builds that are to be ready soon (INFERSCALE_QUICK_BUILD, as scripts/test and CI build): the headers
-# that nearly every file reads are precompiled, once for each kind of file, and tests are optimised
-# less than what they test. The library and the program are compiled with the same options as ever.
+# Builds that are to be ready soon (INFERSCALE_QUICK_BUILD, as scripts/test and CI build): tests are
+# optimised less than what they test, and the headers that all of them read are precompiled, once.
+# The library and the program are compiled as ever, with every warning.
 #
-# A precompiled header hides what a file forgot to include; builds without the option compile each
-# file by itself, and all_verify_interface_header_sets each header.
+# A precompiled header hides what a test forgot to include: builds without the option find that.
 #
-#   inferscale_quick(TARGET sources | throws | tests)   the kind: free of exceptions or not, or tests
+#   inferscale_quick_test(TARGET)     TARGET holds nothing but tests
 
-set(INFERSCALE_COMMON_HEADERS
+set(INFERSCALE_TEST_HEADERS
     <algorithm> <array> <cmath> <cstdint> <expected> <functional> <map> <memory> <optional> <set>
-    <span> <string> <string_view> <utility> <vector>)
+    <span> <string> <string_view> <utility> <vector> <gtest/gtest.h>)
 
-function(inferscale_quick_kind kind)
-  set(empty ${CMAKE_BINARY_DIR}/quick/${kind}.cc)
-  file(CONFIGURE OUTPUT ${empty} CONTENT "// The headers of this kind are compiled with it.\n")
-  add_library(inferscale_quick_${kind} STATIC ${empty})
-  target_link_libraries(inferscale_quick_${kind} PRIVATE inferscale_options)
-  target_precompile_headers(inferscale_quick_${kind} PRIVATE ${ARGN})
-  target_compile_options(inferscale_quick_${kind} PRIVATE -Wno-invalid-pch)
+function(inferscale_quick_options target)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # With the first, ccache can look into files with precompiled headers. The others are for g++,
+    # which forgets which lines of such a header are the system's, where it does not warn.
+    target_compile_options(${target} PRIVATE
+                           -fpch-preprocess -Wno-stringop-overflow -Wno-array-bounds)
+  endif()
 endfunction()
 
-if(INFERSCALE_QUICK_BUILD)
-  # ccache looks into files with precompiled headers only so.
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
-  endif()
-  inferscale_quick_kind(sources ${INFERSCALE_COMMON_HEADERS})
-  target_compile_options(inferscale_quick_sources PRIVATE -fno-exceptions)
-  inferscale_quick_kind(throws ${INFERSCALE_COMMON_HEADERS})
-  if(INFERSCALE_TESTS)
-    inferscale_quick_kind(tests ${INFERSCALE_COMMON_HEADERS} <gtest/gtest.h>)
-    target_link_libraries(inferscale_quick_tests PRIVATE GTest::gtest_main)
-    if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-      target_compile_options(inferscale_quick_tests PRIVATE -O1)
-    endif()
-  endif()
+if(INFERSCALE_QUICK_BUILD AND INFERSCALE_TESTS)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/quick_tests.cc
+       CONTENT "// The headers that all tests read are precompiled with this file.\n")
+  add_library(inferscale_quick_tests STATIC ${CMAKE_BINARY_DIR}/quick_tests.cc)
+  target_link_libraries(inferscale_quick_tests PRIVATE inferscale_options GTest::gtest_main)
+  target_precompile_headers(inferscale_quick_tests PRIVATE ${INFERSCALE_TEST_HEADERS})
+  inferscale_quick_options(inferscale_quick_tests)
 endif()
 
-function(inferscale_quick target kind)
+function(inferscale_quick_test target)
   if(NOT INFERSCALE_QUICK_BUILD)
     return()
   endif()
-  target_precompile_headers(${target} REUSE_FROM inferscale_quick_${kind})
-  # g++ forgets which of a precompiled header's lines are the system's, where it does not warn.
-  target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-array-bounds)
-  if(kind STREQUAL "tests" AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-    target_compile_options(${target} PRIVATE -O1)
-  endif()
+  target_precompile_headers(${target} REUSE_FROM inferscale_quick_tests)
+  inferscale_quick_options(${target})
 endfunction()
