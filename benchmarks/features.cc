@@ -7,7 +7,8 @@
 // machine that gets slower or faster meanwhile moves both. A run is making the requests, the event
 // loop and the summary. Figures are CPU seconds (the machine may be shared).
 //
-//   features_benchmark [--quick]     --quick: a tenth of the requests and 3 rounds
+//   features_benchmark [--quick] [PART]     --quick: a tenth of the requests and 3 rounds;
+//                                           PART: features, lengths, batches, contexts or turns
 
 #include <fmt/format.h>
 
@@ -20,6 +21,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "catalog/accelerators.h"
@@ -362,7 +365,14 @@ void print_turns(std::uint64_t requests, int rounds) {
   print_table("turns, prefix cache", cases.all(), rounds);
 }
 
-void run_benchmark(bool quick) {
+// Whether `part`, where there is one, names a part that there is.
+bool run_benchmark(bool quick, std::string_view part) {
+  using Part = std::pair<std::string_view, void (*)(std::uint64_t requests, int rounds)>;
+  constexpr Part kParts[] = {{"features", print_features},
+                             {"lengths", print_lengths},
+                             {"batches", print_batches},
+                             {"contexts", print_contexts},
+                             {"turns", print_turns}};
   const std::uint64_t requests = quick ? 20'000 : 200'000;
   const int rounds = quick ? 3 : 5;
   fmt::print(
@@ -371,17 +381,20 @@ void run_benchmark(bool quick) {
       "prefill are for each request; batch is the mean of the running sequences while busy. The\n"
       "pair of an indented row is the row above it that is not: the same work without it.\n\n",
       requests, rounds);
-  print_features(requests, rounds);
-  print_lengths(requests, rounds);
-  print_batches(requests, rounds);
-  print_contexts(requests, rounds);
-  print_turns(requests, rounds);
+  bool found = false;
+  for (const auto& [name, print] : kParts) {
+    const bool wanted = part.empty() || part == name;
+    if (wanted) print(requests, rounds);
+    found |= wanted;
+  }
+  return found;
 }
 
 }  // namespace
 }  // namespace inferscale
 
 int main(int argc, char** argv) {
-  inferscale::run_benchmark(argc > 1 && std::strcmp(argv[1], "--quick") == 0);
-  return 0;
+  const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
+  const char* const part = argc > 2 ? argv[2] : (argc == 2 && !quick ? argv[1] : "");
+  return inferscale::run_benchmark(quick, part) ? 0 : 1;
 }

@@ -93,10 +93,10 @@ Cost measure(std::uint64_t requests, bool stepwise) {
     const bool sent = write(channel[1], &cost, sizeof cost) == sizeof cost;
     _exit(sent ? 0 : 1);
   }
+  close(channel[1]);  // or the end of a child that fails would not be seen
   Cost cost;
   const bool received = child > 0 && read(channel[0], &cost, sizeof cost) == sizeof cost;
   close(channel[0]);
-  close(channel[1]);
   int status = 0;
   rusage usage{};
   if (wait4(child, &status, 0, &usage) != child || status != 0 || !received) {

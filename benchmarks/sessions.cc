@@ -6,9 +6,14 @@
 // sessions behind `bounded_affinity`: far too few, so that nearly every turn finds its context gone
 // and computes it again. That is the dearest that sessions can be.
 //
+// A longer session is not only more turns: its prompts are longer, and where their history was
+// evicted it is computed again, in steps of at most 8,192 tokens. So beside the time of a turn
+// stand the events of a turn (arrivals, and ends of steps and of jumps over steps), the tokens that
+// are computed for it, and the time of an event.
+//
 // Each measurement is a process of its own, so that its peak memory is its own. The time is that of
 // making the programs and of the event loop, in CPU seconds (the machine may be shared): medians of
-// rounds in each of which every row is measured once.
+// rounds in each of which every row is measured once; the spread is (largest - smallest) / median.
 //
 //   sessions_benchmark [--quick]     --quick: one round, at most 1,000 sessions
 
@@ -45,8 +50,10 @@ struct Case {
 
 struct Cost {
   double seconds = 0;
-  double turns = 0;   // contexts end before max_context_tokens
-  double reused = 0;  // of the prompts' tokens
+  double turns = 0;     // contexts end before max_context_tokens
+  double events = 0;    // of the simulator
+  double computed = 0;  // tokens of prompts, those of preempted sequences again
+  double reused = 0;    // of the prompts' tokens
   double peak_bytes = 0;
 };
 
@@ -98,9 +105,14 @@ Cost run_once(const Case& one) {
   const Programs programs = generate_programs(sessions_of(one), arrivals, 42);
   const auto source = make_program_source(programs, {});
   const SimulationResult result = simulate_fleet(deployment.fleet, {}, *source, {});
-  Cost cost{.seconds = cpu_seconds() - begin, .turns = static_cast<double>(programs.turns.size())};
-  cost.reused = static_cast<double>(result.usage.prompt_tokens_cached) /
-                static_cast<double>(result.usage.prompt_tokens_looked_up);
+  const ReplicaUsage& usage = result.usage;
+  Cost cost{.seconds = cpu_seconds() - begin,
+            .turns = static_cast<double>(programs.turns.size()),
+            .events = static_cast<double>(result.events),
+            .computed = static_cast<double>(usage.prompt_tokens_looked_up -
+                                            usage.prompt_tokens_cached + usage.recomputed_tokens),
+            .reused = static_cast<double>(usage.prompt_tokens_cached) /
+                      static_cast<double>(usage.prompt_tokens_looked_up)};
   for (const Outcome& outcome : result.outcomes) {
     if (!outcome.finished()) std::abort();
   }
@@ -138,33 +150,47 @@ Cost measure(const Case& one) {
   return cost;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
+// Of the rounds of one row.
+struct Rounds {
+  std::vector<double> values;
+
+  double median() const {
+    std::vector<double> sorted = values;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted[sorted.size() / 2];
+  }
+  double spread() const {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    return (*most - *least) / median();
+  }
+};
 
 double us_a_turn(const Cost& cost) {
   return 1e6 * cost.seconds / cost.turns;
 }
 
-// Of the rounds of one row, and of their ratios to the first row in the same round.
+// Ratios are to the first row of the same service in the same round.
 void add_row(TextTable& table, const Case& one, const std::vector<Cost>& costs,
              const std::vector<Cost>& baseline) {
-  std::vector<double> seconds;
-  std::vector<double> us;
-  std::vector<double> ratios;
-  std::vector<double> peaks;
+  Rounds us;
+  Rounds ratios;
+  Rounds of_event;
+  Rounds peaks;
   for (std::size_t round = 0; round < costs.size(); ++round) {
-    seconds.push_back(costs[round].seconds);
-    us.push_back(us_a_turn(costs[round]));
-    ratios.push_back(us_a_turn(costs[round]) / us_a_turn(baseline[round]));
-    peaks.push_back(costs[round].peak_bytes);
+    us.values.push_back(us_a_turn(costs[round]));
+    ratios.values.push_back(us_a_turn(costs[round]) / us_a_turn(baseline[round]));
+    of_event.values.push_back(1e6 * costs[round].seconds / costs[round].events);
+    peaks.values.push_back(costs[round].peak_bytes);
   }
-  table.add({name_of(one), std::to_string(one.sessions), std::to_string(one.turns),
-             fmt::format("{:.0f}", costs[0].turns), fmt::format("{:.2f}", median(seconds)),
-             fmt::format("{:.1f}", median(us)), fmt::format("{:.2f}", median(ratios)),
-             fmt::format("{:.0f}", 1e-6 * median(peaks)),
-             fmt::format("{:.0f} %", 100 * costs[0].reused)});
+  const Cost& cost = costs.front();
+  table.add(
+      {name_of(one), std::to_string(one.sessions), std::to_string(one.turns),
+       fmt::format("{:.0f}", cost.turns), fmt::format("{:.2f}", us.median()),
+       fmt::format("{:.0f} %", 100 * us.spread()), fmt::format("{:.2f}", ratios.median()),
+       fmt::format("{:.1f}", cost.events / cost.turns),
+       fmt::format("{:.0f}", cost.computed / cost.turns), fmt::format("{:.2f}", of_event.median()),
+       fmt::format("{:.0f} %", 100 * of_event.spread()),
+       fmt::format("{:.0f}", 1e-6 * peaks.median()), fmt::format("{:.0f} %", 100 * cost.reused)});
 }
 
 void run_benchmark(bool quick) {
@@ -185,9 +211,13 @@ void run_benchmark(bool quick) {
                  cases[i].sessions, cases[i].turns, costs[i].back().seconds);
     }
   }
-  TextTable table({"service", ">sessions", ">turns each", ">turns", ">CPU s", ">us a turn",
-                   ">to the first", ">peak MB", ">tokens reused"});
-  for (std::size_t i = 0; i < cases.size(); ++i) add_row(table, cases[i], costs[i], costs[0]);
+  TextTable table({"service", ">sessions", ">turns each", ">turns", ">us a turn", ">spread",
+                   ">to the first", ">events a turn", ">computed", ">us an event", ">spread",
+                   ">peak MB", ">reused"});
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const std::size_t first = cases[i].service == ServiceMode::kSerial ? 0 : cases.size() / 2;
+    add_row(table, cases[i], costs[i], costs[first]);
+  }
   fmt::print("coding_agent on llama-3.1-8b, an h100-sxm for each 156 sessions; CPU time\n\n{}",
              table.text());
 }

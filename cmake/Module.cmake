@@ -45,6 +45,7 @@ function(inferscale_module name)
   if(INFERSCALE_TESTS AND ARG_TESTS)
     add_executable(${name}_test ${ARG_TESTS})
     target_link_libraries(${name}_test PRIVATE ${target} ${ARG_TEST_USES} GTest::gtest_main)
+    inferscale_quick_test(${name}_test)
     gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
                          PROPERTIES LABELS fast TIMEOUT 120)
   endif()

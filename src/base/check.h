@@ -3,10 +3,14 @@
 //   CHECK(free >= 0) << "allocated more blocks than there are: " << free;
 //
 // A wrong number is worse than a dead run. Never used on input: bad input is a `Result`.
+//
+// The message takes numbers and text as std::ostream would print them; nothing of the standard
+// library's streams comes with this header, which nearly every file reads.
 
 #pragma once
 
-#include <sstream>
+#include <string>
+#include <string_view>
 
 namespace inferscale::internal {
 
@@ -17,15 +21,30 @@ class CheckFailure {
   CheckFailure(const CheckFailure&) = delete;
   CheckFailure& operator=(const CheckFailure&) = delete;
   [[noreturn]] ~CheckFailure();
-  std::ostream& stream() { return stream_; }
+  CheckFailure& message() { return *this; }
+
+  CheckFailure& operator<<(std::string_view text);
+  CheckFailure& operator<<(const char* text) { return *this << std::string_view(text); }
+  CheckFailure& operator<<(char character) { return *this << std::string_view(&character, 1); }
+  CheckFailure& operator<<(int number) { return *this << static_cast<long long>(number); }
+  CheckFailure& operator<<(long number) { return *this << static_cast<long long>(number); }
+  CheckFailure& operator<<(long long number);
+  CheckFailure& operator<<(unsigned number) {
+    return *this << static_cast<unsigned long long>(number);
+  }
+  CheckFailure& operator<<(unsigned long number) {
+    return *this << static_cast<unsigned long long>(number);
+  }
+  CheckFailure& operator<<(unsigned long long number);
+  CheckFailure& operator<<(double number);
 
  private:
-  std::ostringstream stream_;
+  std::string text_;
 };
 
 // Gives both arms of the conditional in CHECK the type void.
 struct Voidify {
-  void operator&(std::ostream&) const {}
+  void operator&(const CheckFailure&) const {}
 };
 
 }  // namespace inferscale::internal
@@ -33,7 +52,7 @@ struct Voidify {
 #define CHECK(condition)                            \
   (condition) ? static_cast<void>(0)                \
               : ::inferscale::internal::Voidify() & \
-                    ::inferscale::internal::CheckFailure(#condition, __FILE__, __LINE__).stream()
+                    ::inferscale::internal::CheckFailure(#condition, __FILE__, __LINE__).message()
 
 #ifdef NDEBUG
 #define DCHECK(condition) CHECK(true || (condition))

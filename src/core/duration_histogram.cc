@@ -13,9 +13,8 @@ std::int64_t DurationHistogram::bucket_begin(size_t bucket) {
   return (index - (shift << kSubBits)) << shift;
 }
 
-void DurationHistogram::add_run(double first_ns, double growth_ns, std::int64_t steps,
-                                std::int64_t weight) {
-  if (steps <= 0 || weight <= 0) return;
+void DurationHistogram::count_run(double first_ns, double growth_ns, std::int64_t steps,
+                                  std::int64_t weight) {
   const auto value = [&](std::int64_t i) {
     return static_cast<std::int64_t>(first_ns + growth_ns * static_cast<double>(i));
   };
@@ -33,10 +32,6 @@ void DurationHistogram::add_run(double first_ns, double growth_ns, std::int64_t 
     counts_[bucket] += (end - done) * weight;
     done = end;
   }
-  const double n = static_cast<double>(steps);
-  total_ += steps * weight;
-  sum_ns_ += static_cast<double>(weight) * (n * first_ns + growth_ns * 0.5 * n * (n - 1.0));
-  max_ = std::max(max_, Duration::nanos(value(steps - 1)));
 }
 
 Duration DurationHistogram::quantile(double q) const {

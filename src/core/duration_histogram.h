@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -28,7 +29,22 @@ class DurationHistogram {
   // Adds `steps` values first_ns, first_ns + growth_ns, ..., each with `weight`: the same as as
   // many calls of add() with the values cut to whole nanoseconds, at the cost of the buckets they
   // span.
-  void add_run(double first_ns, double growth_ns, std::int64_t steps, std::int64_t weight);
+  void add_run(double first_ns, double growth_ns, std::int64_t steps, std::int64_t weight) {
+    if (steps <= 0 || weight <= 0) return;
+    const double n = static_cast<double>(steps);
+    const auto first = static_cast<std::int64_t>(first_ns);
+    const auto last =
+        static_cast<std::int64_t>(first_ns + growth_ns * static_cast<double>(steps - 1));
+    const size_t bucket = bucket_of(first);
+    if (bucket_of(last) == bucket) {
+      counts_[bucket] += steps * weight;
+    } else {
+      count_run(first_ns, growth_ns, steps, weight);
+    }
+    total_ += steps * weight;
+    sum_ns_ += static_cast<double>(weight) * (n * first_ns + growth_ns * 0.5 * n * (n - 1.0));
+    max_ = std::max(max_, Duration::nanos(last));
+  }
 
   std::int64_t total() const { return total_; }
   Duration max() const { return max_; }
@@ -47,6 +63,7 @@ class DurationHistogram {
     return static_cast<size_t>((static_cast<std::int64_t>(shift) << kSubBits) + (ns >> shift));
   }
   static std::int64_t bucket_begin(size_t bucket);
+  void count_run(double first_ns, double growth_ns, std::int64_t steps, std::int64_t weight);
 
   std::array<std::int64_t, kBuckets> counts_{};
   std::int64_t total_ = 0;

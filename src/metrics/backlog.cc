@@ -34,11 +34,12 @@ struct Window {
 };
 
 struct Growth {
-  std::array<double, kBlocks> blocks{};  // requests that came, less those that left
-  std::int64_t arrivals = 0;             // refused and lost ones included
-  double early_batch_ns = 0;             // mean time from start to finish, of early requests
-  double early_e2e_ns = 0;               // mean time from arrival to finish, of the first tenth
-  double late_e2e_ns = 0;                // and of the last tenth
+  std::array<std::int64_t, kBlocks> came{};  // requests
+  std::array<std::int64_t, kBlocks> left{};
+  std::int64_t arrivals = 0;  // refused and lost ones included
+  double early_batch_ns = 0;  // mean time from start to finish, of early requests
+  double early_e2e_ns = 0;    // mean time from arrival to finish, of the first tenth
+  double late_e2e_ns = 0;     // and of the last tenth
 };
 
 // The mean time from arrival to finish of those that arrived in [from, to].
@@ -65,9 +66,9 @@ Growth growth_of(std::span<const Outcome> outcomes, const Window& window) {
     if (inside) ++growth.arrivals;
     const bool stays = outcome.finished() || outcome.status == OutcomeStatus::kUnfinished;
     if (!stays) continue;
-    if (inside) growth.blocks[window.block_of(outcome.arrival)] += 1;
+    if (inside) ++growth.came[window.block_of(outcome.arrival)];
     if (!outcome.finished()) continue;
-    if (window.holds(outcome.finish)) growth.blocks[window.block_of(outcome.finish)] -= 1;
+    if (window.holds(outcome.finish)) ++growth.left[window.block_of(outcome.finish)];
     if (!inside || outcome.arrival > early) continue;
     growth.early_batch_ns += static_cast<double>((outcome.finish - outcome.start).ns());
     early_requests += 1;
@@ -81,13 +82,17 @@ Growth growth_of(std::span<const Outcome> outcomes, const Window& window) {
 
 void decide(const Growth& growth, double window_ns, Backlog& backlog) {
   double sum = 0;
-  for (const double block : growth.blocks) sum += block;
+  std::array<double, kBlocks> blocks{};
+  for (std::size_t j = 0; j < kBlocks; ++j) {
+    blocks[j] = static_cast<double>(growth.came[j] - growth.left[j]);
+    sum += blocks[j];
+  }
   double last = 0;
   for (int j = kBlocks - kLastBlocks; j < kBlocks; ++j) {
-    last += growth.blocks[static_cast<std::size_t>(j)];
+    last += blocks[static_cast<std::size_t>(j)];
   }
   double squares = 0;
-  for (const double block : growth.blocks) {
+  for (const double block : blocks) {
     squares += (block - sum / kBlocks) * (block - sum / kBlocks);
   }
   // Of the growth over the whole window: sqrt(21) times that of a block.

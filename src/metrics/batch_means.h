@@ -55,6 +55,19 @@ class BatchMeans {
     sums_[batch_] += value;
   }
 
+  // Values that the present batch still takes: then begins the next one.
+  std::int64_t left_in_batch() {
+    if (added_ == batch_end_ && added_ < count_) begin_batch();
+    return batch_end_ - added_;
+  }
+  // As many calls of add() in one: `sum` is that of all values of a batch, in order.
+  // REQUIRES: `values` is what left_in_batch() said when the batch began.
+  void add_batch(double sum, std::int64_t values) {
+    if (added_ == batch_end_) begin_batch();
+    added_ += values;
+    sums_[batch_] += sum;
+  }
+
   // REQUIRES for all below: all values have come.
   ConfidenceInterval of_mean() const;
   // Of a probability: the values are 0 and 1, and both came at least ten times.
@@ -78,9 +91,15 @@ class BatchQuantile {
   // below it. REQUIRES: 0.5 < q < 1.
   BatchQuantile(std::int64_t count, double q, double quantile, double below);
 
-  void add(double value) {
-    shares_.add(value <= quantile_ ? 1 : 0);
+  void add(double value) { shares_.add(look_at(value) ? 1 : 0); }
+  // add() in two parts: looks at every value, of which the batch's last call counts those that were
+  // at most the quantile.
+  bool look_at(double value) {
     if (value > below_) tail_.push_back(value);
+    return value <= quantile_;
+  }
+  void add_batch(std::int64_t at_most, std::int64_t values) {
+    shares_.add_batch(static_cast<double>(at_most), values);
   }
 
   // REQUIRES: all values have come.

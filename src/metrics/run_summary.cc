@@ -104,37 +104,81 @@ void summarize_latencies(std::span<const Outcome> counted, RunSummary& summary) 
   summary.itl_ms_max = population(Figure::kItlMax);
 }
 
+// The figures that every finished request has: their batches end together, and are summed up on the
+// way, so that a request costs some additions.
+class FinishedMeans {
+ public:
+  explicit FinishedMeans(const RunSummary& summary)
+      : ttft_(summary.ttft_ms.count),
+        e2e_(summary.e2e_ms.count),
+        queue_(summary.queue_ms.count),
+        ttft_p95_(p95_of(summary.ttft_ms)),
+        e2e_p95_(p95_of(summary.e2e_ms)),
+        left_(ttft_.left_in_batch()) {}
+
+  void add(const Outcome& outcome) {
+    const double ttft_ms = static_cast<double>(outcome.ttft().ns()) * kMillisPerNano;
+    const double e2e_ms = static_cast<double>(outcome.e2e().ns()) * kMillisPerNano;
+    sums_.ttft += ttft_ms;
+    sums_.e2e += e2e_ms;
+    sums_.queue += static_cast<double>(outcome.queue_time().ns()) * kMillisPerNano;
+    sums_.ttft_within += ttft_p95_.look_at(ttft_ms) ? 1 : 0;
+    sums_.e2e_within += e2e_p95_.look_at(e2e_ms) ? 1 : 0;
+    if (++sums_.values == left_) end_batch();
+  }
+
+  void fill(RunSummary& summary) {
+    summary.confidence.ttft_ms_mean = ttft_.of_mean();
+    summary.confidence.ttft_ms_p95 = ttft_p95_.interval();
+    summary.confidence.e2e_ms_mean = e2e_.of_mean();
+    summary.confidence.e2e_ms_p95 = e2e_p95_.interval();
+    summary.confidence.queue_ms_mean = queue_.of_mean();
+  }
+
+ private:
+  struct Sums {
+    double ttft = 0;
+    double e2e = 0;
+    double queue = 0;
+    std::int64_t ttft_within = 0;
+    std::int64_t e2e_within = 0;
+    std::int64_t values = 0;
+  };
+  static BatchQuantile p95_of(const PopulationSummary& population) {
+    return {population.count, 0.95, population.p95, population.p90};
+  }
+  void end_batch() {
+    ttft_.add_batch(sums_.ttft, sums_.values);
+    e2e_.add_batch(sums_.e2e, sums_.values);
+    queue_.add_batch(sums_.queue, sums_.values);
+    ttft_p95_.add_batch(sums_.ttft_within, sums_.values);
+    e2e_p95_.add_batch(sums_.e2e_within, sums_.values);
+    sums_ = {};
+    left_ = ttft_.left_in_batch();
+  }
+
+  BatchMeans ttft_;
+  BatchMeans e2e_;
+  BatchMeans queue_;
+  BatchQuantile ttft_p95_;
+  BatchQuantile e2e_p95_;
+  Sums sums_;  // of the batch under way
+  std::int64_t left_;
+};
+
 // All in one reading.
 void fill_confidence(std::span<const Outcome> counted, const Slo& slo, RunSummary& summary) {
-  const auto p95_of = [](const PopulationSummary& population) {
-    return BatchQuantile(population.count, 0.95, population.p95, population.p90);
-  };
-  BatchMeans ttft(summary.ttft_ms.count);
+  FinishedMeans finished(summary);
   BatchMeans tpot(summary.tpot_ms.count);
-  BatchMeans e2e(summary.e2e_ms.count);
-  BatchMeans queue(summary.queue_ms.count);
   BatchMeans goodput(std::ssize(counted));
-  BatchQuantile ttft_p95 = p95_of(summary.ttft_ms);
-  BatchQuantile e2e_p95 = p95_of(summary.e2e_ms);
-  const auto millis = [](double ns) { return ns * kMillisPerNano; };
   for (const Outcome& outcome : counted) {
     goodput.add(slo_met(slo, outcome) ? 1 : 0);
     if (!outcome.finished()) continue;
-    const double ttft_ms = millis(static_cast<double>(outcome.ttft().ns()));
-    const double e2e_ms = millis(static_cast<double>(outcome.e2e().ns()));
-    ttft.add(ttft_ms);
-    ttft_p95.add(ttft_ms);
-    e2e.add(e2e_ms);
-    e2e_p95.add(e2e_ms);
-    queue.add(millis(static_cast<double>(outcome.queue_time().ns())));
-    if (outcome.output_tokens >= 2) tpot.add(millis(outcome.tpot_ns()));
+    finished.add(outcome);
+    if (outcome.output_tokens >= 2) tpot.add(outcome.tpot_ns() * kMillisPerNano);
   }
-  summary.confidence = {.ttft_ms_mean = ttft.of_mean(),
-                        .ttft_ms_p95 = ttft_p95.interval(),
-                        .tpot_ms_mean = tpot.of_mean(),
-                        .e2e_ms_mean = e2e.of_mean(),
-                        .e2e_ms_p95 = e2e_p95.interval(),
-                        .queue_ms_mean = queue.of_mean()};
+  finished.fill(summary);
+  summary.confidence.tpot_ms_mean = tpot.of_mean();
   if (slo.any()) summary.confidence.goodput = goodput.of_share();
 }
 

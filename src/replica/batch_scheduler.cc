@@ -37,6 +37,14 @@ constexpr std::array kSchedulers = {
                    .knows_priority = true},
 };
 
+constexpr bool stand_in_the_order_of_their_kinds() {
+  for (std::size_t i = 0; i < kSchedulers.size(); ++i) {
+    if (kSchedulers[i].kind != static_cast<SchedulerKind>(i)) return false;
+  }
+  return true;
+}
+static_assert(stand_in_the_order_of_their_kinds());
+
 }  // namespace
 
 std::span<const SchedulerRules> all_schedulers() {
@@ -44,11 +52,9 @@ std::span<const SchedulerRules> all_schedulers() {
 }
 
 const SchedulerRules& rules_of(SchedulerKind kind) {
-  for (const SchedulerRules& rules : kSchedulers) {
-    if (rules.kind == kind) return rules;
-  }
-  CHECK(false) << "no scheduler " << static_cast<int>(kind);
-  return kSchedulers.front();
+  const auto place = static_cast<std::size_t>(kind);
+  CHECK(place < kSchedulers.size()) << "no scheduler " << static_cast<int>(kind);
+  return kSchedulers[place];
 }
 
 std::optional<SchedulerKind> scheduler_by_name(std::string_view name) {

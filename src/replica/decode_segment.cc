@@ -12,13 +12,23 @@ constexpr double kRoundingMargin = 1.5;
 
 }  // namespace
 
+// About how many steps take `wanted` nanoseconds; `most` when they take none.
+double DecodeSegment::guess_of_steps(double wanted, double most) const {
+  const double linear = first_ - 0.5 * growth_;
+  if (linear > 0) {
+    // All as long as the first; growth takes away less than growth/2 k^2 / linear of these k.
+    const double steps = wanted / linear;
+    if (growth_ * steps * steps < linear) return steps;
+  }
+  // Root of growth/2 k^2 + linear k = wanted, in the form that is stable for small growth.
+  const double denominator = linear + std::sqrt(linear * linear + 2.0 * growth_ * wanted);
+  return denominator > 0 ? 2.0 * wanted / denominator : most;
+}
+
 std::int64_t DecodeSegment::first_step_ending_at(Instant at, std::int64_t limit) const {
   const double wanted = static_cast<double>((at - start_).ns());
   if (wanted <= 0) return 1;
-  // Root of growth/2 k^2 + linear k = wanted, in the form that is stable for small growth.
-  const double linear = first_ - 0.5 * growth_;
-  const double denominator = linear + std::sqrt(linear * linear + 2.0 * growth_ * wanted);
-  const double root = denominator > 0 ? 2.0 * wanted / denominator : static_cast<double>(limit);
+  const double root = guess_of_steps(wanted, static_cast<double>(limit));
   // The next integer is the answer but for roundings.
   std::int64_t k = root < static_cast<double>(limit) ? static_cast<std::int64_t>(root) + 1 : limit;
   k = std::clamp<std::int64_t>(k, 1, limit);

@@ -38,6 +38,26 @@ class DecodeSegment {
     const double k = static_cast<double>(steps);
     return k * first_ + growth_ * (0.5 * k * (k - 1.0));
   }
+  // offset_ns(0), offset_ns(1), ..., each to the bit: the factors are small integers, which sums of
+  // doubles count as exactly as products.
+  class Offsets {
+   public:
+    double next() {
+      const double offset = k_ * first_ + growth_ * pairs_;
+      pairs_ += k_;
+      k_ += 1.0;
+      return offset;
+    }
+
+   private:
+    friend class DecodeSegment;
+    Offsets(double first, double growth) : first_(first), growth_(growth) {}
+    double first_;
+    double growth_;
+    double k_ = 0;
+    double pairs_ = 0;  // k (k - 1) / 2
+  };
+  Offsets offsets() const { return {first_, growth_}; }
   double growth_ns() const { return growth_; }
   // What is left of it after `steps` steps, for sums over its unrounded times.
   DecodeSegment after(std::int64_t steps) const {
@@ -59,6 +79,7 @@ class DecodeSegment {
   double sum_of_offsets(std::int64_t from, std::int64_t stride, std::int64_t count) const;
 
  private:
+  double guess_of_steps(double wanted, double most) const;
   Duration gap(std::int64_t step) const { return time_after(step) - time_after(step - 1); }
 
   Instant start_;

@@ -3,56 +3,53 @@
 #include "base/check.h"
 
 namespace inferscale {
+namespace {
 
-void FinishQueue::sift_up(std::size_t hole, Entry entry) {
-  while (hole > 0) {
-    const std::size_t parent = (hole - 1) / 2;
-    if (heap_[parent].step <= entry.step) break;
-    heap_[hole] = heap_[parent];
-    place_[heap_[hole].slot] = static_cast<std::uint32_t>(hole);
-    hole = parent;
-  }
-  heap_[hole] = entry;
-  place_[entry.slot] = static_cast<std::uint32_t>(hole);
-}
+constexpr std::uint64_t kMostSteps = (std::uint64_t{1} << 39) - 1;
+constexpr std::size_t kMostGone = 256;  // entries that have left, before the list moves up
 
-void FinishQueue::sift_down(std::size_t hole, Entry entry) {
-  const std::size_t size = heap_.size();
-  while (true) {
-    std::size_t child = 2 * hole + 1;
-    if (child >= size) break;
-    // Which child is the lesser is a coin toss, so it is a sum: a branch would be mispredicted half
-    // of the time, and that is most of what a removal costs.
-    child +=
-        child + 1 < size ? static_cast<std::size_t>(heap_[child + 1].step < heap_[child].step) : 0;
-    if (entry.step <= heap_[child].step) break;
-    heap_[hole] = heap_[child];
-    place_[heap_[hole].slot] = static_cast<std::uint32_t>(hole);
-    hole = child;
+}  // namespace
+
+// Whether the place is in the upper half is a coin toss, so it is a product: a branch would be
+// mispredicted half of the time.
+std::size_t FinishQueue::place_of(Key key) const {
+  std::size_t begin = first_;
+  std::size_t size = this->size();
+  while (size > 1) {
+    const std::size_t half = size / 2;
+    begin += half * static_cast<std::size_t>(keys_[begin + half - 1] < key);
+    size -= half;
   }
-  heap_[hole] = entry;
-  place_[entry.slot] = static_cast<std::uint32_t>(hole);
+  return begin + static_cast<std::size_t>(size == 1 && keys_[begin] < key);
 }
 
 void FinishQueue::push(std::int64_t step, std::uint32_t slot) {
-  if (slot >= place_.size()) place_.resize(slot + 1, kAbsent);
-  CHECK(place_[slot] == kAbsent) << "slot " << slot << " is queued already";
-  heap_.push_back({step, slot});
-  sift_up(heap_.size() - 1, {step, slot});
+  if (slot >= steps_.size()) steps_.resize(slot + 1, kAbsent);
+  CHECK(steps_[slot] == kAbsent) << "slot " << slot << " is queued already";
+  CHECK(slot <= kSlotMask && static_cast<Key>(step) <= kMostSteps)
+      << "slot " << slot << ", step " << step;
+  steps_[slot] = step;
+  if (first_ > kMostGone) {
+    keys_.erase(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+  }
+  const Key key = key_of(step, slot);
+  if (empty() || keys_.back() < key) {
+    keys_.push_back(key);
+  } else {
+    keys_.insert(keys_.begin() + static_cast<std::ptrdiff_t>(place_of(key)), key);
+  }
 }
 
 void FinishQueue::remove(std::uint32_t slot) {
   CHECK(holds(slot)) << "slot " << slot << " is not queued";
-  const std::size_t hole = place_[slot];
-  place_[slot] = kAbsent;
-  const Entry last = heap_.back();
-  heap_.pop_back();
-  if (hole == heap_.size()) return;
-  if (hole > 0 && last.step < heap_[(hole - 1) / 2].step) {
-    sift_up(hole, last);
-  } else {
-    sift_down(hole, last);
+  if (first_slot() == slot) {
+    remove_first();
+    return;
   }
+  const Key key = key_of(steps_[slot], slot);
+  steps_[slot] = kAbsent;
+  keys_.erase(keys_.begin() + static_cast<std::ptrdiff_t>(place_of(key)));
 }
 
 }  // namespace inferscale

@@ -1,4 +1,4 @@
-// The heap against a sorted list, removals in the middle included.
+// The queue against a plain map, removals in the middle included.
 
 #include "replica/finish_queue.h"
 
@@ -32,6 +32,21 @@ TEST(FinishQueue, GivesTheLeastStepAsASortedListDoes) {
     for (const auto& [_, step] : expected) least = std::min(least, step);
     ASSERT_EQ(queue.first_step(), least);
     ASSERT_EQ(expected.at(queue.first_slot()), least);
+  }
+}
+
+TEST(FinishQueue, GivesThemInTurnWhereAllTakeEquallyLong) {
+  constexpr std::uint32_t kSlots = 7;
+  FinishQueue queue;
+  for (std::uint32_t slot = 0; slot < kSlots; ++slot) queue.push(slot, slot);
+  for (std::int64_t step = 0; step < 2'000; ++step) {
+    ASSERT_EQ(queue.size(), kSlots);
+    ASSERT_EQ(queue.first_step(), step);
+    const std::uint32_t slot = queue.first_slot();
+    ASSERT_EQ(slot, step % kSlots);
+    queue.remove_first();
+    ASSERT_FALSE(queue.holds(slot));
+    queue.push(step + kSlots, slot);
   }
 }
 

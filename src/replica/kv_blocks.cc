@@ -107,10 +107,11 @@ inline double KvBlocks::held_over(const DecodeSegment& segment, std::int64_t ste
   double integral = static_cast<double>(held_) * end;
   needed = 0;
   if (growing_ > 0 && steps <= layout_.block_tokens) {
-    for_each_step(steps, [&](std::int64_t ahead, BlockCount members) {
+    DecodeSegment::Offsets offset = segment.offsets();
+    for_each_step(steps, [&](std::int64_t, BlockCount members) {
       needed += members;
-      // These sequences take a block at the start of step ahead + 1.
-      if (members > 0) integral += static_cast<double>(members) * (end - segment.offset_ns(ahead));
+      // These sequences take a block at the start of the step that is so many ahead.
+      integral += static_cast<double>(members) * (end - offset.next());
       return true;
     });
   } else if (growing_ > 0) {

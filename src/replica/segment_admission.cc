@@ -9,7 +9,7 @@ namespace inferscale {
 
 // --- what the head of the queue would need
 
-SegmentReplica::Finding SegmentReplica::find(const WaitingQueue::Head& head) const {
+SegmentReplica::Finding SegmentReplica::look_up(const WaitingQueue::Head& head) const {
   Finding finding;
   // Whoever comes with a computed prompt can use all of it that is here already.
   const TokenCount limit = head.handed_over ? head.request->prompt_tokens : head.target - 1;

@@ -16,6 +16,7 @@ SegmentReplica::SegmentReplica(const ReplicaOptions& options,
       blocks_(options.kv_blocks, options.layout, options.prefix_caching),
       gaps_(options.itl_limit, surroundings.gaps),
       group_(batch_, blocks_, gaps_, rules_.expects_output ? ExpectedRoom::kClip : 0),
+      may_find_(options.prefix_caching || options.shared_prefix_tokens > 0),
       observer_(surroundings.observer),
       notes_(observer_ == nullptr ? nullptr : std::make_unique<StepNotes>()) {
   resident_blocks_ = resident_prefix_blocks(options_);

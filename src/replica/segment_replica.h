@@ -9,7 +9,7 @@
 // changed the same segment goes on, so that how it was cut into jumps moves no instant. A step that
 // computes prompts, alone or mixed with decodes, is a segment of one step.
 //
-// Cost: for each change a few heap operations, logarithmic in the batch size, and at most
+// Cost: for each change a place in the list of who finishes when (finish_queue.h), and at most
 // kv_block_tokens additions; nothing for each token.
 //
 // The class is in six files: segment_replica.cc moves time, segment_steps.cc forms steps by the
@@ -141,7 +141,10 @@ class SegmentReplica final : public Replica {
 
   // --- segment_admission.cc
   bool has_seat() const { return running() < options_.max_num_seqs; }
-  Finding find(const WaitingQueue::Head& head) const;
+  Finding find(const WaitingQueue::Head& head) const {
+    return may_find_ ? look_up(head) : Finding{};
+  }
+  Finding look_up(const WaitingQueue::Head& head) const;
   // Tokens that an admission of the head must find blocks for, at once or later.
   TokenCount tokens_to_hold(const WaitingQueue::Head& head) const;
   // Free blocks for newcomers at the boundary after `steps` steps of the running segment.
@@ -195,6 +198,7 @@ class SegmentReplica final : public Replica {
   Batch batch_;
   DecodeGroup group_;
   BlockCount resident_blocks_ = 0;  // of the shared prefix
+  const bool may_find_;             // there is a cache, or the shared prefix
 
   std::vector<Slot> partials_;    // in order of admission
   std::vector<Chunk> chunks_;     // of the running step

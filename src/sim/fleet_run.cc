@@ -54,6 +54,8 @@ FleetRun::FleetRun(const FleetOptions& fleet, const RunOptions& options, Request
   make_pools();
   if (fleet.split) link_ = std::make_unique<Link>(fleet.split->link);
   has_changes_ = lifecycle_ != nullptr || link_ != nullptr || reactive_ != nullptr;
+  has_lookers_ = options.signals_interval.has_value() || front_->reads() ||
+                 (decode_ != nullptr && decode_->reads());
   if (fleet.door) make_door();
   load_seen_.assign(fleet.groups.size(), 0);
   load_seen_at_.assign(fleet.groups.size(), Instant());
@@ -156,7 +158,7 @@ SimulationResult FleetRun::run() {
   return std::move(result_);
 }
 
-bool FleetRun::step() {
+inline bool FleetRun::step() {
   const Instant arrival = has_upcoming_ ? upcoming_.arrival : Instant::never();
   const Instant wake_at = wakes_.first_at();
   Instant now = std::min(arrival, wake_at);
@@ -174,14 +176,11 @@ bool FleetRun::step() {
     advance_door(next_at_door());
     return true;
   }
-  if (now == Instant::never()) return false;
   if (now >= kEndOfTime) {
-    result_.beyond_time = true;
+    result_.beyond_time = now != Instant::never();
     return false;
   }
-  front_->read_until(now);
-  if (decode_) decode_->read_until(now);
-  sampler_.sample_until(now);
+  if (has_lookers_) look_on_until(now);
   clock_.advance_to(now);
   ++result_.events;
   if (arrival == now) {
@@ -194,6 +193,12 @@ bool FleetRun::step() {
   if (was_told_) look_ahead();
   if (gate_ != nullptr) note_releases(now);
   return true;
+}
+
+void FleetRun::look_on_until(Instant now) {
+  front_->read_until(now);
+  if (decode_) decode_->read_until(now);
+  sampler_.sample_until(now);
 }
 
 void FleetRun::look_ahead() {

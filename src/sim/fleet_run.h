@@ -58,6 +58,8 @@ class FleetRun final : public ReplicaSink {
   // The loop.
   // Handles everything at the next instant at which something happens. False: nothing is left.
   bool step();
+  // Readings and samples that are due before the events at `now`.
+  void look_on_until(Instant now);
   Instant next_change() const;
   bool is_stuck(Instant next_of_others) const;
   void handle_change(Instant now);
@@ -169,6 +171,7 @@ class FleetRun final : public ReplicaSink {
   std::unique_ptr<Link> link_;            // in a split
   std::unique_ptr<Lifecycle> lifecycle_;  // when the fleet may change
   bool has_changes_ = false;              // link or lifecycle: something beside arrivals and wakes
+  bool has_lookers_ = false;              // somebody reads or samples on the way
 
   VirtualClock clock_;
   Request upcoming_;  // the next arrival, when there is one

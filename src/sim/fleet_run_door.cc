@@ -72,9 +72,7 @@ Instant FleetRun::next_at_door() const {
 }
 
 void FleetRun::advance_door(Instant now) {
-  front_->read_until(now);
-  if (decode_) decode_->read_until(now);
-  sampler_.sample_until(now);
+  if (has_lookers_) look_on_until(now);
   clock_.advance_to(now);
   ++result_.events;
   if (releases_at_ <= now) {

@@ -66,6 +66,7 @@ class Pool {
     if (reads_ && now > next_reading_) read_due(now);
   }
 
+  bool reads() const { return reads_; }
   std::uint32_t begin() const { return begin_; }
   bool contains(std::uint32_t index) const {
     return index >= begin_ && index - begin_ < members_.size();

@@ -39,6 +39,7 @@ class Roofline final : public LatencyModel {
   void set_memory(const ModelSpec& model, const HardwareSpec& hardware,
                   const DeploymentShape& shape);
 
+  StepCost plain_cost(const StepShape& shape) const;
   StepCost unscaled(const StepShape& shape) const;
   StepCost through_all_stages(const StepShape& shape) const;
   Line compute_line(const StepShape& shape) const;
@@ -64,6 +65,7 @@ class Roofline final : public LatencyModel {
   LinkCosts links_;
   double overhead_step_ = 0;
   double overhead_sequence_ = 0;
+  bool is_plain_ = false;  // no windows, no stages, no routed experts, no links, no scales
 };
 
 double attention_flops_per_pair_and_layer(const ModelSpec& model) {
@@ -88,6 +90,8 @@ Roofline::Roofline(const ModelSpec& model, const HardwareSpec& hardware,
   links_ = link_costs(model, hardware, shape);
   overhead_step_ = hardware.step_overhead_s * 1e9;
   overhead_sequence_ = hardware.sequence_overhead_s * 1e9;
+  is_plain_ = window_ == 0 && stages_ == 1 && memory_all_experts_ == 0 && links_.fixed_ns == 0 &&
+              links_.ns_per_token == 0 && scales.prefill == 1.0 && scales.decode == 1.0;
 }
 
 void Roofline::set_layers(const ModelSpec& model, const DeploymentShape& shape) {
@@ -154,7 +158,7 @@ double Roofline::expert_ns(std::int64_t tokens) const {
 }
 
 // The larger of two lines, as far as it stays the larger.
-StepCost upper(const Line& a, const Line& b) {
+inline StepCost upper(const Line& a, const Line& b) {
   const bool a_leads = a.first > b.first || (a.first == b.first && a.growth >= b.growth);
   const Line& lead = a_leads ? a : b;
   const Line& other = a_leads ? b : a;
@@ -231,7 +235,28 @@ StepCost Roofline::unscaled(const StepShape& shape) const {
   return cost;
 }
 
+// What cost() comes to, to the bit, where every term that is left out here is 0 and every factor 1.
+inline StepCost Roofline::plain_cost(const StepShape& shape) const {
+  const std::int64_t new_tokens = shape.decode_sequences + shape.prefill_tokens;
+  const double tokens = static_cast<double>(new_tokens);
+  const double decodes = static_cast<double>(shape.decode_sequences);
+  const double sequences = static_cast<double>(shape.decode_sequences + shape.prefill_sequences);
+  const double pairs = static_cast<double>(shape.decode_context) + shape.prefill_pairs;
+  const double read =
+      static_cast<double>(shape.decode_context + shape.prefill_context + new_tokens);
+  const Line compute = {.first = compute_per_token_ * tokens + compute_per_sample_ * sequences +
+                                 compute_per_pair_.full * pairs,
+                        .growth = compute_per_pair_.full * decodes};
+  const Line memory = {.first = memory_weights_ + memory_per_kv_.full * read,
+                       .growth = memory_per_kv_.full * decodes};
+  StepCost cost = upper(compute, memory);
+  cost.first_ns = cost.first_ns + overhead_step_ + overhead_sequence_ * sequences;
+  if (shape.prefill_tokens == 0) return cost;
+  return {.first_ns = cost.first_ns, .growth_ns = 0, .valid_steps = 1};
+}
+
 StepCost Roofline::cost(const StepShape& shape) const {
+  if (is_plain_ && shape.decode_tokens == 1) return plain_cost(shape);
   const double decode_ns =
       needs_decode_part(scales_, shape) ? unscaled(decode_part(shape)).first_ns : 0.0;
   return scaled(scales_, shape, unscaled(shape), decode_ns);

@@ -2,6 +2,7 @@
 // against every step by itself. Hardware and model figures: roofline_test_support.h.
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -45,6 +46,35 @@ TEST(RooflineSteps, ChunksOfAPromptAreAsMuchArithmeticAsThePrompt) {
   for (int i = 0; i < 8; ++i) sum += cost_ns(llama, compute_only(), {}, chunk(512 * i, 512));
   // But for the output projection, which each chunk's step runs for its last token.
   EXPECT_NEAR(sum - whole, 7 * 1'050'673'152.0 / kCompute * 1e9, 1e-9 * whole);
+}
+
+// A model without scales takes a way of its own; a scale on what a step has nothing of takes the
+// general one, and must not move a bit.
+TEST(RooflineSteps, ScalesOfWhatIsNotThereMoveNoBit) {
+  const auto model = [](double prefill, double decode) {
+    return make_roofline(model_named("llama-3.1-8b"), h100(), {},
+                         {.prefill = prefill, .decode = decode});
+  };
+  const auto expect_same_bits = [](const StepCost& actual, const StepCost& expected) {
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(actual.first_ns),
+              std::bit_cast<std::uint64_t>(expected.first_ns));
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(actual.growth_ns),
+              std::bit_cast<std::uint64_t>(expected.growth_ns));
+    EXPECT_EQ(actual.valid_steps, expected.valid_steps);
+  };
+  const auto plain = model(1, 1);
+  const auto scaled_prefill = model(2, 1);
+  const auto scaled_decode = model(1, 2);
+  RandomStream random(11, "shapes");
+  for (int i = 0; i < 2'000; ++i) {
+    const auto sequences = 1 + static_cast<std::int64_t>(random.below(300));
+    const auto context = sequences * static_cast<std::int64_t>(1 + random.below(20'000));
+    const StepShape decode{.decode_sequences = sequences, .decode_context = context};
+    expect_same_bits(plain->cost(decode), scaled_prefill->cost(decode));
+    const StepShape prefill = chunk(static_cast<std::int64_t>(random.below(10'000)),
+                                    static_cast<std::int64_t>(1 + random.below(10'000)));
+    expect_same_bits(plain->cost(prefill), scaled_decode->cost(prefill));
+  }
 }
 
 TEST(RooflineSteps, AMixedStepAddsItsParts) {
