@@ -108,7 +108,7 @@ void AdmissionGate::dispatched(std::uint64_t ticket, std::uint32_t replica, Inst
 
 void AdmissionGate::first_token(std::uint64_t ticket, Instant now) {
   const GateGuard guard(pool_->lock);
-  pool_->first_token(ticket, now);
+  pool_->first_token(this, ticket, now);
 }
 
 void AdmissionGate::end(std::uint64_t ticket, PermitEnd how, TokenCount output_tokens,

@@ -74,7 +74,7 @@ class AdmissionGate {
   Presented present(const RequestView& request, Instant now);
   // The caller of a held attempt left. False: it is not held (any more).
   bool withdraw(std::uint64_t request, std::uint32_t attempt, Instant now);
-  // A look at a replica's page. Readings of a replica that are out of order are dropped.
+  // A look at a replica's page. One that is not newer than the replica's last is dropped.
   void observe(std::uint32_t replica, const EngineReading& reading, Instant now);
   // The replica is not there (any more); what is known of it is forgotten.
   void set_available(std::uint32_t replica, bool available, Instant now);

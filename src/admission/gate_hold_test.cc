@@ -167,6 +167,32 @@ TEST_F(HoldingGate, LettingOneInCanWakeTheOthers) {
   EXPECT_EQ(released(), (std::vector<std::uint64_t>{1, 2}));
 }
 
+TEST_F(HoldingGate, TheHoldDoesNotEmptyAgainstOneUnchangedReading) {
+  options_.hold->most = 100;
+  calls_.needs.signals = {Signal::kQueueDepth};
+  calls_.decide = [](const RequestView&, const PoolView& pool) {
+    return pool.read(Signal::kQueueDepth).value > 8 ? Decision::defer(Reason::kQueueDepth)
+                                                    : Decision::admit();
+  };
+  gate().observe(0, {.observed_at = at_s(0), .queue_depth = 20}, at_s(0));
+  for (std::uint64_t i = 0; i < 60; ++i) gate().present(call_of(i), at_s(0.5));
+  gate().observe(0, {.observed_at = at_s(1), .queue_depth = 1}, at_s(1));
+  EXPECT_EQ(released().size(), 8U);  // up to a queue of nine, though nobody is dispatched yet
+}
+
+TEST_F(HoldingGate, AFirstTokenLetsTheHeldInBeforeANewcomer) {
+  calls_.needs.signals = {Signal::kQueueAgeS};
+  calls_.decide = [](const RequestView&, const PoolView& pool) {
+    const Reading age = pool.read(Signal::kQueueAgeS);
+    return age.is_known() && age.value > 1 ? Decision::defer(Reason::kQueueAge) : Decision::admit();
+  };
+  Presented first = gate().present(call_of(1), at_s(0));
+  first.permit.dispatched(0, at_s(0));
+  EXPECT_EQ(gate().present(call_of(2), at_s(2)).kind, Kind::kHeld);
+  first.permit.first_token(at_s(3));
+  EXPECT_EQ(released(), std::vector<std::uint64_t>{2});
+}
+
 TEST_F(HoldingGate, AGateThatGoesTakesItsHeldAlong) {
   Presented first = gate().present(call_of(1), at_s(0));
   gate().present(call_of(2), at_s(1));

@@ -50,6 +50,8 @@ Presented AdmissionGate::Pool::present(AdmissionGate* gate, const RequestView& r
   note_queue();
   signals_.arrived(clock_);
   ++counts_.presented;
+  // Whoever is held comes first: nobody overtakes them because time has passed unnoticed.
+  if (hold_ && hold_->take_due(clock_)) review_held(gate);
   RequestView view = request;
   view.predictor = options_.predictor.kind;
   view.predicted_output_tokens = predictor_->predict(view);
@@ -122,12 +124,13 @@ void AdmissionGate::Pool::dispatched(std::uint64_t ticket, std::uint32_t replica
   if (fit_) fit_->on_dispatched(clock_);
 }
 
-void AdmissionGate::Pool::first_token(std::uint64_t ticket, Instant now) {
+void AdmissionGate::Pool::first_token(AdmissionGate* gate, std::uint64_t ticket, Instant now) {
   to_now(now);
   const LedgerEntry* entry = signals_.ledger().find(ticket);
   CHECK(entry != nullptr) << "a permit that has ended";
   if (fit_ && entry->is_waiting()) fit_->on_first_token(entry->request, clock_);
   signals_.first_token(ticket, clock_);
+  review_held(gate);
 }
 
 void AdmissionGate::Pool::end(AdmissionGate* gate, std::uint64_t ticket, PermitEnd how,

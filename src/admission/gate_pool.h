@@ -34,7 +34,7 @@ class AdmissionGate::Pool {
   Instant next_wake() const;
 
   void dispatched(std::uint64_t ticket, std::uint32_t replica, Instant now);
-  void first_token(std::uint64_t ticket, Instant now);
+  void first_token(AdmissionGate* gate, std::uint64_t ticket, Instant now);
   void end(AdmissionGate* gate, std::uint64_t ticket, PermitEnd how, TokenCount output_tokens,
            Instant now);
 

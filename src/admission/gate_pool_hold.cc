@@ -99,7 +99,14 @@ bool AdmissionGate::Pool::withdraw(std::uint64_t request, std::uint32_t attempt,
   if (!hold_) return false;
   const std::optional<HoldQueue::Key> key = hold_->find(request, attempt);
   if (!key) return false;
+  const HoldQueue::Held held = hold_->at(*key);
+  RequestView view = held.request;
+  view.held = clock_ - held.since;
+  Judgement judgement{.decided = Decision::reject(Reason::kClientGone),
+                      .effective = Decision::reject(Reason::kClientGone)};
+  note_readings(view, judgement);
   leave_hold(*key, false);
+  record(view, judgement, DecisionCause::kHeld, false, {.status = 0});
   return true;
 }
 

@@ -28,8 +28,10 @@ AdmissionGate::Pool::Judgement AdmissionGate::Pool::judge(const RequestView& req
 void AdmissionGate::Pool::note_readings(const RequestView& request, Judgement& judgement) const {
   if (options_.sink == nullptr) return;
   for (const SignalSpec& spec : all_signals()) {
+    // Of pages that are all too old the old reading, so that the record shows what there was.
+    const bool any_age = !signals_.is_fresh(spec.signal, clock_);
     judgement.readings[static_cast<std::size_t>(spec.signal)] =
-        signals_.read(spec.signal, request, hold_figures(), clock_, true);
+        signals_.read(spec.signal, request, hold_figures(), clock_, any_age);
   }
 }
 

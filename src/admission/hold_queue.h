@@ -47,6 +47,7 @@ class HoldQueue {
   const Held* after(Key& key) const;
   // REQUIRES for these: `key` is there.
   Held take(const Key& key);
+  const Held& at(const Key& key) const { return held_.at(key); }
   void set_due(const Key& key, Instant due);
 
   std::optional<Key> find(std::uint64_t request, std::uint32_t attempt) const;

@@ -68,6 +68,8 @@ std::uint64_t Ledger::admit(const RequestView& request, Instant now, bool is_sha
            .is_shadow = is_shadow,
            .policy_knows = policy_knows,
            .in_use = true};
+  ++undispatched_;
+  undispatched_tokens_ += request.tokens_to_compute();
   tokens_ += request.tokens();
   output_tokens_ += output_of(request);
   tenants_.add(request.tenant, request.tokens());
@@ -123,9 +125,14 @@ const LedgerEntry* Ledger::oldest_waiting(std::uint32_t replica) const {
   return slot == LedgerEntry::kNowhere ? nullptr : &entries_[slot];
 }
 
+// Or its way to one.
 void Ledger::leave_replica(std::uint32_t slot) {
   LedgerEntry& entry = entries_[slot];
-  if (entry.replica == LedgerEntry::kNowhere) return;
+  if (entry.replica == LedgerEntry::kNowhere) {
+    --undispatched_;
+    undispatched_tokens_ -= entry.request.tokens_to_compute();
+    return;
+  }
   if (entry.is_waiting()) unlink(slot);
   --replicas_[entry.replica].in_flight;
   replicas_[entry.replica].tokens -= entry.request.tokens();

@@ -77,6 +77,9 @@ class Ledger {
   std::int64_t in_flight() const { return in_flight_; }
   TokenCount tokens_in_flight() const { return tokens_; }
   TokenCount output_tokens_in_flight() const { return output_tokens_; }
+  // Admitted and not dispatched to any replica yet, and their prompt tokens to compute.
+  std::int64_t undispatched() const { return undispatched_; }
+  TokenCount undispatched_tokens() const { return undispatched_tokens_; }
   std::int64_t waiting() const { return waiting_; }
   std::int64_t in_flight_at(std::uint32_t replica) const { return replicas_[replica].in_flight; }
   TokenCount tokens_at(std::uint32_t replica) const { return replicas_[replica].tokens; }
@@ -108,6 +111,8 @@ class Ledger {
   TokenCount tokens_ = 0;
   TokenCount output_tokens_ = 0;
   std::int64_t waiting_ = 0;
+  std::int64_t undispatched_ = 0;
+  TokenCount undispatched_tokens_ = 0;
 };
 
 }  // namespace inferscale

@@ -88,6 +88,19 @@ Reading PoolSignals::read(Signal signal, const RequestView& request, const HoldF
   return combine(signal, now, any_age);
 }
 
+double PoolSignals::on_the_way(Signal signal) const {
+  if (!options_.corrections || ledger_.undispatched() == 0) return 0;
+  if (signal == Signal::kQueueDepth) return static_cast<double>(ledger_.undispatched());
+  const auto tokens = static_cast<double>(ledger_.undispatched_tokens());
+  if (signal == Signal::kKvFreeTokens) return -tokens;
+  if (signal != Signal::kKvUsedFraction) return 0;
+  double capacity = 0;
+  for (const Member& member : members_) {
+    if (member.is_available) capacity += static_cast<double>(member.page.kv_capacity_tokens());
+  }
+  return capacity > 0 ? tokens / capacity : 0;
+}
+
 Reading PoolSignals::combine(Signal signal, Instant now, bool any_age) const {
   const SignalSum rule = spec_of(signal).over_replicas;
   double sum = 0;
@@ -107,14 +120,15 @@ Reading PoolSignals::combine(Signal signal, Instant now, bool any_age) const {
     oldest = std::min(oldest, reading.observed_at);
   }
   if (known == 0) return Reading::unknown();
+  const double more = on_the_way(signal);
+  const auto known_now = static_cast<double>(known);
   switch (rule) {
     case SignalSum::kSum:
-      return Reading::of(signal, sum * static_cast<double>(there) / static_cast<double>(known),
-                         oldest);
+      return Reading::of(signal, sum * static_cast<double>(there) / known_now + more, oldest);
     case SignalSum::kMean:
-      return Reading::of(signal, sum / static_cast<double>(known), oldest);
+      return Reading::of(signal, std::min(sum / known_now + more, spec_of(signal).most), oldest);
     case SignalSum::kMax:
-      return Reading::of(signal, most, oldest);
+      return Reading::of(signal, std::max(most + more, spec_of(signal).least), oldest);
     case SignalSum::kRatioOfSums:
     case SignalSum::kOfPool:
       break;

@@ -65,6 +65,8 @@ class PoolSignals {
 
   bool is_read(const Member& member, Signal signal, Instant now, bool any_age) const;
   Reading combine(Signal signal, Instant now, bool any_age) const;
+  // What those who were admitted and are on their way to a replica will change.
+  double on_the_way(Signal signal) const;
   Reading hit_rate(Instant now, bool any_age) const;
   Reading full_fraction(Instant now, bool any_age) const;
   Reading queue_age(std::uint32_t replica, Instant now) const;

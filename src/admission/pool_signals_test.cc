@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace inferscale {
 namespace {
 
@@ -135,6 +137,22 @@ TEST(PoolSignals, CallsInsideOneScrapeIntervalSeeEachOther) {
     EXPECT_NEAR(pool.value(Signal::kKvUsedFraction, 1.01), 0.1 + 0.01 * i, 1e-12);
     pool.dispatch(1.01);
   }
+}
+
+TEST(PoolSignals, ThoseOnTheirWayToAReplicaAreSeenToo) {
+  Pool pool(2);
+  pool.signals().observe(0, page(1, 3, 8, 0.2));
+  pool.signals().observe(1, page(1, 2, 8, 0.2));
+  std::vector<std::uint64_t> tickets;
+  for (int i = 0; i < 4; ++i) {
+    tickets.push_back(pool.signals().ledger().admit({.prompt_tokens = 500}, at(1.01), false, true));
+  }
+  EXPECT_DOUBLE_EQ(pool.value(Signal::kQueueDepth, 1.01), 9);
+  EXPECT_NEAR(pool.value(Signal::kKvUsedFraction, 1.01), 0.2 + 2000 / 20'000.0, 1e-12);
+  EXPECT_DOUBLE_EQ(pool.value(Signal::kKvFreeTokens, 1.01), 6000);
+  pool.signals().dispatched(tickets[0], 0, at(1.02));  // counted once, wherever it is
+  pool.signals().end(tickets[1], 0, at(1.02));
+  EXPECT_DOUBLE_EQ(pool.value(Signal::kQueueDepth, 1.02), 8);
 }
 
 TEST(PoolSignals, WithoutCorrectionsTheyDoNot) {

@@ -85,6 +85,7 @@ Result<void> ConfigNode::set_path(std::string_view dotted_path, ConfigNode value
     }
     if (dot == std::string_view::npos) {
       SourcePosition at = value.position();
+      node->drop_parameters_of_another(key, value);
       node->put(key, std::move(value), std::move(at));
       return {};
     }
@@ -97,6 +98,15 @@ Result<void> ConfigNode::set_path(std::string_view dotted_path, ConfigNode value
     }
     rest.remove_prefix(dot + 1);
   }
+}
+
+// `policy` and `parameters` stand side by side: what was written for one policy says nothing of
+// another.
+void ConfigNode::drop_parameters_of_another(std::string_view key, const ConfigNode& value) {
+  if (key != "policy") return;
+  const ConfigNode* before = find(key);
+  if (before == nullptr || before->text() == value.text()) return;
+  std::erase_if(entries_, [](const Entry& entry) { return entry.key == "parameters"; });
 }
 
 std::string ConfigNode::describe() const {

@@ -56,7 +56,8 @@ class ConfigNode {
   // Adds or replaces. Returns false when the key was there already.
   bool put(std::string key, ConfigNode value, SourcePosition key_position);
   // Sets the value at a dotted path ("deployment.engine.max_num_seqs"), making maps on the way.
-  // Fails when a step of the path is a list or a scalar.
+  // Fails when a step of the path is a list or a scalar. A key `policy` that is set to another
+  // value takes the `parameters` beside it along: they were the other policy's.
   Result<void> set_path(std::string_view dotted_path, ConfigNode value);
 
   // What was written, short enough for an error message: a scalar's text, "a map", "a list",
@@ -64,6 +65,8 @@ class ConfigNode {
   std::string describe() const;
 
  private:
+  void drop_parameters_of_another(std::string_view key, const ConfigNode& value);
+
   Kind kind_ = Kind::kNull;
   bool quoted_ = false;
   std::string text_;

@@ -388,10 +388,11 @@ void ConfigReader::finish() {
     for (const std::string& known : sorted) listed += (listed.empty() ? "" : ", ") + known;
     const std::string shown =
         ConfigNode::scalar(path_of(entry.key), false, entry.key_position).describe();
-    session_->fail(entry.key_position, "unknown key " + shown + " (value " +
-                                           entry.value.describe() +
-                                           "): " + (near ? "did you mean '" + *near + "'? " : "") +
-                                           "expected one of " + listed);
+    session_->fail(
+        entry.key_position,
+        "unknown key " + shown + " (value " + entry.value.describe() +
+            "): " + (near ? "did you mean '" + *near + "'? " : "") +
+            (listed.empty() ? "expected no keys here: {}" : "expected one of " + listed));
     return;
   }
   finish_missing();

@@ -2,6 +2,8 @@
 // expectation.
 
 #include "base/config_reader.h"
+
+#include "base/config_json.h"
 #include "base/nearest_word.h"
 
 #include <gtest/gtest.h>
@@ -143,6 +145,22 @@ TEST(ConfigNode, SetPathMakesMapsOnTheWayAndRefusesToCrossAScalar) {
 TEST(NearestWord, FindsMisspellingsAndNothingFarAway) {
   EXPECT_EQ(nearest_word("max_num_seq", {"max_num_seqs", "max_model_len"}), "max_num_seqs");
   EXPECT_EQ(nearest_word("banana", {"max_num_seqs", "seed"}), std::nullopt);
+}
+
+TEST(SetPath, AnotherPolicyComesWithoutTheOldOnesParameters) {
+  const SourcePosition at{.source = "test"};
+  const auto tree = [&] {
+    ConfigNode root = ConfigNode::map(at);
+    EXPECT_TRUE(root.set_path("admission.policy", text_node("queue_depth", "test")));
+    EXPECT_TRUE(root.set_path("admission.parameters.max_waiting", number_node(4, "test")));
+    return root;
+  };
+  ConfigNode same = tree();
+  ASSERT_TRUE(same.set_path("admission.policy", text_node("queue_depth", "--set")));
+  EXPECT_NE(same.find("admission")->find("parameters"), nullptr);
+  ConfigNode other = tree();
+  ASSERT_TRUE(other.set_path("admission.policy", text_node("none", "--set")));
+  EXPECT_EQ(other.find("admission")->find("parameters"), nullptr);
 }
 
 }  // namespace

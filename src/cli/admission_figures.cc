@@ -25,7 +25,9 @@ std::optional<AdmissionSummary> admission_summary_of(const PreparedRun& run,
                                                      const RunSummary& summary) {
   if (!has_admission(run)) return std::nullopt;
   const std::vector<std::uint32_t> tenants = tenants_of(run, simulated);
-  const std::size_t rows = std::min(tenants.size(), simulated.result.outcomes.size());
+  // A run that was interrupted has fewer requests than its workload has rows.
+  const std::size_t requests = simulated.result.outcomes.size();
+  const std::size_t rows = tenants.size() < requests ? 0 : requests;
   return admission_of(run, simulated, Instant() + Duration::from_seconds(summary.warmup_s),
                       std::span(tenants).first(rows));
 }
@@ -47,8 +49,8 @@ JsonValue decision_log_facts_of(const PreparedRun& run) {
   const ConfigNode* signals = run.effective.find("signals");
   JsonValue facts = JsonValue::object();
   facts.add("seed", run.config.seed);
-  if (admission != nullptr) facts.add("admission", to_json_text(*admission));
-  if (signals != nullptr) facts.add("signals", to_json_text(*signals));
+  if (admission != nullptr) facts.add("admission", JsonValue::raw(to_json_text(*admission)));
+  if (signals != nullptr) facts.add("signals", JsonValue::raw(to_json_text(*signals)));
   return facts;
 }
 

@@ -36,6 +36,10 @@ class AppArguments final : public Arguments {
     CLI::Option* option = app_.add_option(name, value, help);
     if (required) option->required();
   }
+  void rest(const std::string& name, std::vector<std::string>& values,
+            const std::string& help) override {
+    app_.add_option(name, values, help)->take_all();
+  }
   void runs_on_all_ranks() override { on_all_ranks_ = true; }
 
   CLI::App& app() { return app_; }

@@ -24,6 +24,9 @@ class Arguments {
                         const std::string& help) = 0;
   virtual void positional(const std::string& name, std::string& value, bool required,
                           const std::string& help) = 0;
+  // All the words behind the positionals; none is fine.
+  virtual void rest(const std::string& name, std::vector<std::string>& values,
+                    const std::string& help) = 0;
   // The command runs on all ranks that mpirun or Slurm started (launch.h), not on rank 0 alone.
   virtual void runs_on_all_ranks() = 0;
 };

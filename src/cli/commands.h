@@ -17,6 +17,8 @@ std::unique_ptr<Command> make_explore_command();
 std::unique_ptr<Command> make_ab_command();
 std::unique_ptr<Command> make_sensitivity_command();
 std::unique_ptr<Command> make_validate_command();
+std::unique_ptr<Command> make_tune_command();
+std::unique_ptr<Command> make_replay_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_policies_command();
 std::unique_ptr<Command> make_policies_recommend_command();

@@ -36,8 +36,9 @@ Result<void> check_outside(const std::string& path, const std::string& folder,
   if (path.empty() || folder.empty()) return {};
   if (place_of(path).parent_path() != place_of(folder)) return {};
   const std::string name = fs::path(path).filename().string();
-  for (const std::string_view own : {"manifest.json", "summary.json", "outcomes.jsonl",
-                                     "signals.jsonl", "replicas.jsonl", "report.html"}) {
+  for (const std::string_view own :
+       {"manifest.json", "summary.json", "outcomes.jsonl", "attempts.jsonl", "decisions.jsonl",
+        "signals.jsonl", "replicas.jsonl", "sessions.jsonl", "calls.jsonl", "report.html"}) {
     if (name != own) continue;
     return fail(ErrorCode::kInvalidConfig,
                 std::string(option) + ": the run folder has a file of this name: expected another",

@@ -22,6 +22,8 @@ int main(int argc, char** argv) {
   commands.push_back(make_ab_command());
   commands.push_back(make_sensitivity_command());
   commands.push_back(make_validate_command());
+  commands.push_back(make_tune_command());
+  commands.push_back(make_replay_command());
   commands.push_back(make_report_command());
   commands.push_back(make_policies_command());
   commands.push_back(make_policies_recommend_command());

@@ -145,6 +145,7 @@ AdmissionSummary summarize_admission(std::span<const Outcome> attempts,
                            .admits_all = facts.admits_all,
                            .sessions = facts.sessions,
                            .sessions_complete = facts.sessions_complete,
+                           .never_made = facts.never_made,
                            .threshold = facts.threshold};
   count_endings(attempts, requests, clients, summary);
   const std::size_t first = first_counted(requests, facts.measured_from);

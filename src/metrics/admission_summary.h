@@ -37,6 +37,7 @@ struct AdmissionFacts {
   std::span<const double> tenant_weights;    // by tenant; empty: all the same
   std::optional<std::int64_t> sessions;      // that began; of agent programs
   std::int64_t sessions_complete = 0;
+  std::int64_t never_made = 0;  // calls of theirs that never came to be
 };
 
 // How near something came to mattering.
@@ -78,6 +79,9 @@ struct AdmissionSummary {
   std::optional<std::int64_t> sessions;
   std::int64_t sessions_complete = 0;
   std::optional<double> completion;  // complete / begun
+  // Calls that never arrived, since their session had ended before: goodput of requests does not
+  // know of them.
+  std::int64_t never_made = 0;
 
   std::optional<DecisionFigures> decisions;  // none: nobody decided
   // Two facts: whether the signal came to the threshold, at whatever decision; and whether the

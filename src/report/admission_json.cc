@@ -164,6 +164,7 @@ JsonValue sessions_json(const AdmissionSummary& s) {
   return JsonValue::object()
       .add("begun", *s.sessions)
       .add("complete", s.sessions_complete)
+      .add("calls_never_made", s.never_made)
       .add("completion", s.completion);
 }
 

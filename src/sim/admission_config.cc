@@ -142,14 +142,13 @@ void read_status(ConfigReader& admission, GateOptions& gate) {
     return;
   }
   for (const ConfigNode::Entry& entry : status->entries()) {
-    const std::optional<Reason> reason = reason_of(entry.key);
+    std::optional<Reason> reason = reason_of(entry.key);
+    if (reason == Reason::kNone) reason.reset();
     const std::string& text = entry.value.text();
     const std::optional<std::int64_t> status_code = parse_whole(text);
     const bool is_status = status_code && *status_code >= 400 && *status_code <= 599;
     if (!reason) {
-      admission.fail("status", "'" + entry.key +
-                                   "' is no reason: `inferscale policies --reasons` "
-                                   "lists them");
+      admission.fail("status", "'" + entry.key + "' is no reason: docs/admission.md lists them");
     } else if (!is_status) {
       admission.fail("status", entry.key + ": expected a status from 400 to 599, got " +
                                    entry.value.describe());

@@ -54,7 +54,9 @@ Door::~Door() {
 
 RequestView Door::view_of(const Request& request) const {
   const bool known = options_.knows_requests;
-  RequestView view{.request = known ? request.first_attempt : request.id,
+  // An open-loop source numbers no attempts: each request is its own first one.
+  const RequestId first = request.attempt == 0 ? request.id : request.first_attempt;
+  RequestView view{.request = known ? first : request.id,
                    .attempt = known ? request.attempt : 0,
                    .tenant = caller_key("tenant", request.tenant),
                    .session = caller_key("session", request.session),

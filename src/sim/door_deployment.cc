@@ -45,17 +45,19 @@ PolicyFactory concurrency_of(std::int64_t limit) {
 }
 
 SignalSupply supply_of(const FleetOptions& fleet, const RunConfig& config) {
+  const bool caches =
+      std::any_of(fleet.groups.begin(), fleet.groups.end(),
+                  [](const GroupOptions& group) { return group.replica.prefix_caching; });
   SignalSupply supply{
-      .source = "the simulated engine",
+      .source = caches ? "the simulated engine" : "the simulated engine (without prefix_caching)",
       .signals = {Signal::kKvUsedFraction, Signal::kKvFreeTokens, Signal::kQueueDepth,
                   Signal::kRunning, Signal::kPreemptionRate, Signal::kReplicasFullFraction},
       .service_model = true,
       .outcomes = true,
-      .workload = "the workload"};
-  if (std::any_of(fleet.groups.begin(), fleet.groups.end(),
-                  [](const GroupOptions& group) { return group.replica.prefix_caching; })) {
-    supply.signals.add(Signal::kPrefixHitRate);
-  }
+      .workload =
+          "the workload (tenants come from workload.prefixes or a trace's column, sessions "
+          "from workload.sessions, workload.conversations or a trace's column)"};
+  if (caches) supply.signals.add(Signal::kPrefixHitRate);
   supply.request.deadline = config.slo.ttft.has_value();
   supply.request.itl_target = config.slo.itl.has_value();
   supply.request.predicted_output = true;
@@ -116,7 +118,10 @@ Result<void> finish_door(const AdmissionConfig& config, const CallerFacts& calle
     }
     gate.tenants[caller_key("tenant", *number)] = limits;
   }
-  const Result<std::unique_ptr<AdmissionGate>> made = AdmissionGate::create(gate);
+  // Made once to see that it can be; the oracle's truth is in the run.
+  GateOptions probe = gate;
+  probe.predictor.truth = [](const RequestView& request) { return request.max_tokens; };
+  const Result<std::unique_ptr<AdmissionGate>> made = AdmissionGate::create(probe);
   if (!made) {
     return fail(made.error().code, "admission.policy: " + made.error().message);
   }

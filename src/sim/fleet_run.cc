@@ -53,7 +53,7 @@ FleetRun::FleetRun(const FleetOptions& fleet, const RunOptions& options, Request
   }
   make_pools();
   if (fleet.split) link_ = std::make_unique<Link>(fleet.split->link);
-  has_changes_ = lifecycle_ != nullptr || link_ != nullptr || reactive_ != nullptr;
+  has_changes_ = lifecycle_ != nullptr || link_ != nullptr || reactive_ != nullptr || fleet.door;
   has_lookers_ = options.signals_interval.has_value() || front_->reads() ||
                  (decode_ != nullptr && decode_->reads());
   if (fleet.door) make_door();
@@ -169,11 +169,9 @@ inline bool FleetRun::step() {
     now = std::min(now, change);
   }
   // The door's own events come behind everything else at their instant.
-  if (gate_ != nullptr && next_at_door() < now) {
-    if (now == Instant::never() && !gate_->holds_anyone() && releases_at_ == Instant::never()) {
-      return false;
-    }
-    advance_door(next_at_door());
+  if (gate_ != nullptr && gate_->next() < now) {
+    if (now == Instant::never() && !gate_->holds_anyone()) return false;
+    advance_door(gate_->next());
     return true;
   }
   if (now >= kEndOfTime) {
@@ -217,7 +215,7 @@ void FleetRun::look_ahead() {
 }
 
 Instant FleetRun::next_change() const {
-  Instant next = retries_.empty() ? leave_at_ : clock_.now();
+  Instant next = retries_.empty() ? std::min(leave_at_, releases_at_) : clock_.now();
   if (link_) next = std::min(next, link_->next());
   // Once everything has ended the fleet may be left as it is.
   if (lifecycle_ && (in_system_ > 0 || has_upcoming_)) next = std::min(next, lifecycle_->next());
@@ -226,6 +224,8 @@ Instant FleetRun::next_change() const {
 
 bool FleetRun::is_stuck(Instant next_of_others) const {
   if (!lifecycle_ || in_system_ == 0 || next_of_others != Instant::never()) return false;
+  // Whoever is held will be let go.
+  if (gate_ && gate_->holds_anyone()) return false;
   if (!retries_.empty() || (link_ && link_->under_way() > 0)) return false;
   if (lifecycle_->has_hope()) return false;
   const Instant next = lifecycle_->next();
@@ -233,6 +233,10 @@ bool FleetRun::is_stuck(Instant next_of_others) const {
 }
 
 void FleetRun::handle_change(Instant now) {
+  if (releases_at_ <= now) {
+    take_releases(now);
+    return;
+  }
   if (leave_at_ <= now) {
     leave(now);
     return;

@@ -96,7 +96,7 @@ class FleetRun final : public ReplicaSink {
   void present(const Request& request, std::uint32_t replica, Instant now);
   void after_presentation(const Request& request, Instant now, const Presented& presented,
                           std::uint32_t replica);
-  Instant next_at_door() const;
+  void pass_over(std::uint32_t replica, const Request& request, Instant now);
   void advance_door(Instant now);
   void take_releases(Instant now);
   void note_releases(Instant now);

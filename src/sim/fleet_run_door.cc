@@ -57,8 +57,10 @@ void FleetRun::after_presentation(const Request& request, Instant now, const Pre
       }
       return;
     case Presented::Kind::kHeld:
+      pass_over(replica, request, now);
       return;
     case Presented::Kind::kAnswered:
+      pass_over(replica, request, now);
       end_without_replica(request,
                           presented.decision.verdict == Verdict::kDefer ? OutcomeStatus::kDeferred
                                                                         : OutcomeStatus::kRefused,
@@ -67,25 +69,24 @@ void FleetRun::after_presentation(const Request& request, Instant now, const Pre
   }
 }
 
-Instant FleetRun::next_at_door() const {
-  return std::min(gate_->next(), releases_at_);
+// A replica whose own door did not let it in: the router has had its turn, and goes on.
+void FleetRun::pass_over(std::uint32_t replica, const Request& request, Instant now) {
+  if (!has_replica_doors()) return;
+  front_->dispatched(replica, request, now);
+  front_->ended(replica, request.id, now);
 }
 
 void FleetRun::advance_door(Instant now) {
   if (has_lookers_) look_on_until(now);
   clock_.advance_to(now);
   ++result_.events;
-  if (releases_at_ <= now) {
-    take_releases(now);
-  } else {
-    gate_->advance(now);
-  }
+  gate_->advance(now);
   if (was_told_) look_ahead();
   note_releases(now);
 }
 
-// Whom the gate lets go at an instant comes out a nanosecond later: behind everything else that
-// happens at it (simulator.h).
+// Whom the gate lets go at an instant comes out a nanosecond later, as an arrival: behind
+// everything else that happens at it (simulator.h).
 void FleetRun::note_releases(Instant now) {
   if (releases_at_ == Instant::never() && gate_->has_releases()) {
     releases_at_ = now + Duration::nanos(1);

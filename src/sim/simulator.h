@@ -4,7 +4,7 @@
 // for ties at one instant:
 //
 //   1. arrivals, in order of id (what a reactive source presents because of an end at this instant
-//      comes a nanosecond later); then callers who leave
+//      comes a nanosecond later); then whom the door has let go; then callers who leave
 //   2. replicas that return, are started, fail; steps of the schedule, ticks of the autoscaler
 //   3. transfers that end: the prefill replica's blocks are released, the decode replica is told
 //   4. retries of requests whose replica failed, in order of id

@@ -60,6 +60,8 @@ constexpr std::array<MetricInfo, kMetricCount> kMetrics = {{
     {Metric::kRefused, "refused", "refused", "requests", Better::kLower},
     {Metric::kLost, "lost", "lost", "requests", Better::kLower},
     {Metric::kUnfinished, "unfinished", "unfinished", "requests", Better::kLower},
+    {Metric::kRejectedShare, "rejected_share", "attempts rejected", "", Better::kNeither},
+    {Metric::kDeferredShare, "deferred_share", "attempts deferred", "", Better::kNeither},
     {Metric::kArrivalWindow, "arrival_window_s", "arrival window", "s", Better::kNeither},
     {Metric::kDuration, "duration_s", "duration", "s", Better::kNeither},
     {Metric::kDrain, "drain_s", "drain", "s", Better::kLower},

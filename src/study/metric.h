@@ -63,6 +63,8 @@ enum class Metric : std::uint8_t {
   kRefused,
   kLost,
   kUnfinished,
+  kRejectedShare,  // of attempts, at the door; none where nobody decides
+  kDeferredShare,  // of attempts that were answered so
   kArrivalWindow,  // seconds from the first to the last arrival
   kDuration,       // seconds to the last event
   kDrain,          // seconds from the last arrival to the last event

@@ -18,7 +18,8 @@ void set_counts(const RunSummary& summary, RunFigures& figures) {
   set(Metric::kArrived, summary.arrived);
   set(Metric::kCounted, summary.counted);
   set(Metric::kFinished, summary.finished);
-  set(Metric::kRefused, summary.refused);
+  // Whoever was not served for another reason than a failure: deferred for good, or gone, too.
+  set(Metric::kRefused, summary.refused + summary.deferred + summary.abandoned);
   set(Metric::kLost, summary.lost);
   set(Metric::kUnfinished, summary.unfinished);
   set(Metric::kPreemptions, summary.preemptions);
@@ -163,6 +164,12 @@ void set_cost(const RunSummary& summary, const PreparedRun& run, const Simulatio
   }
 }
 
+// Answers of engines are none of the door's.
+bool is_of_engine(Reason reason) {
+  return reason == Reason::kExceedsKvCache || reason == Reason::kExceedsModelLen ||
+         reason == Reason::kQueueFull || reason == Reason::kReplicaFailed;
+}
+
 double longest_service_s(std::span<const Outcome> outcomes) {
   Duration longest;
   for (const Outcome& outcome : outcomes) {
@@ -190,6 +197,22 @@ RunFigures figures_of(const PreparedRun& run, const SimulationResult& result) {
                         figures);
   }
   return figures;
+}
+
+void set_door_figures(const PreparedRun& run, const SimulatedRun& simulated, RunFigures& figures) {
+  // Where callers never come again, and of agent programs, the outcomes are of attempts.
+  const std::vector<Outcome>& attempts =
+      simulated.attempts.empty() ? simulated.result.outcomes : simulated.attempts;
+  if (!run.config.admission.door || attempts.empty()) return;
+  std::int64_t rejected = 0;
+  std::int64_t deferred = 0;
+  for (const Outcome& attempt : attempts) {
+    rejected += attempt.status == OutcomeStatus::kRefused && !is_of_engine(attempt.reason) ? 1 : 0;
+    deferred += attempt.status == OutcomeStatus::kDeferred ? 1 : 0;
+  }
+  const auto all = static_cast<double>(attempts.size());
+  figures.set(Metric::kRejectedShare, static_cast<double>(rejected) / all);
+  figures.set(Metric::kDeferredShare, static_cast<double>(deferred) / all);
 }
 
 }  // namespace inferscale

@@ -7,6 +7,7 @@
 
 #include "study/metric.h"
 #include "study/prepared_run.h"
+#include "study/simulated_run.h"
 
 namespace inferscale {
 
@@ -27,5 +28,7 @@ class RunFigures {
 
 // REQUIRES: `result` is of `run`.
 RunFigures figures_of(const PreparedRun& run, const SimulationResult& result);
+// Adds what became of attempts at the door, where the run has one. REQUIRES: as above.
+void set_door_figures(const PreparedRun& run, const SimulatedRun& simulated, RunFigures& figures);
 
 }  // namespace inferscale

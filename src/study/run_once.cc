@@ -17,7 +17,9 @@ std::optional<RunResult> run_once(const Scenario& scenario, const RunRequest& re
     return RunResult{.figures = {},
                      .failure = "the run would last beyond the end of simulated time"};
   }
-  return RunResult{.figures = figures_of(*run, result), .failure = {}};
+  RunResult record{.figures = figures_of(*run, result), .failure = {}};
+  set_door_figures(*run, simulated, record.figures);
+  return record;
 }
 
 }  // namespace inferscale

@@ -46,6 +46,9 @@ AdmissionSummary admission_of(const PreparedRun& run, const SimulatedRun& simula
     for (const SessionRecord& session : result.programs->sessions) {
       if (session.complete()) ++facts.sessions_complete;
     }
+    for (const CallRecord& call : result.programs->calls) {
+      if (call.status == CallStatus::kNotReached) ++facts.never_made;
+    }
   }
   const DecisionTally* decisions = simulated.decisions ? &*simulated.decisions : nullptr;
   if (!result.programs) {

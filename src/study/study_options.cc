@@ -45,6 +45,7 @@ StudyOptions read_study_options(ConfigReader& root) {
   options.sensitivity = read_sensitivity_options(study);
   options.validate = read_validate_options(study);
   options.agents = read_agent_sweep_options(study);
+  options.tune = read_tune_options(study);
   study.finish();
   return options;
 }

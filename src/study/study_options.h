@@ -16,6 +16,7 @@
 #include "study/comparison/ab_options.h"
 #include "study/comparison/sensitivity_options.h"
 #include "study/explore/explore_options.h"
+#include "study/tune/tune_options.h"
 #include "study/validation/validate_options.h"
 
 namespace inferscale {
@@ -28,6 +29,7 @@ struct StudyOptions {
   SensitivityOptions sensitivity;
   ValidateOptions validate;
   AgentSweepOptions agents;
+  TuneOptions tune;
 };
 
 // Whether all repetitions of a study that begins at `seed` have seeds that a configuration may

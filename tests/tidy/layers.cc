@@ -29,7 +29,7 @@ const std::vector<ModuleRule>& module_rules() {
       {"replica", {"core", "catalog"}},
       {"routing", {"core"}},
       {"sim", {"core", "catalog", "admission", "routing", "workload", "replica"}},
-      {"study", {"core", "catalog", "workload", "replica", "sim", "metrics"}},
+      {"study", {"core", "catalog", "admission", "workload", "replica", "sim", "metrics"}},
       {"report", {"core", "metrics"}},
       {"cli",
        {"core", "catalog", "admission", "plugin", "workload", "metrics", "replica", "routing",

@@ -60,6 +60,10 @@ const studies = {
     plots: 3,
   },
   validate: { command: ["validate", "--example"], plots: 1 },
+  tune: {
+    command: ["tune", ...few(200), "--set", "study.tune.capacity_rps=20"],
+    plots: 0,
+  },
   ttl_sweep: { command: sweep("ttl-sweep"), plots: 1 },
   affinity_sweep: { command: sweep("affinity-sweep", "--set", "repeats=2"), plots: 1 },
   memory_stress: { command: sweep("memory-stress"), plots: 1 },
@@ -258,12 +262,30 @@ async function checkSweep(page, name) {
   assert.equal(shown["Least turn TTFT p95"], fastest.name);
 }
 
+async function checkTune(page, name) {
+  const result = readJson(name, "result.json");
+  const { rows } = await tableOf(page, "SLO attainment, mean of");
+  const sides = [result.tuned, ...result.controls.map(({ side }) => side)];
+  assert.deepEqual(
+    rows.map((row) => row[0]),
+    sides.map((side) => side.policy),
+  );
+  rows.forEach((row, index) => {
+    checkClose(numberIn(row.at(-1)), sides[index].worst_case, "worst case of " + row[0]);
+  });
+  const compared = await tableOf(page, "Worst case of queue_depth less");
+  compared.rows.forEach((row, index) => {
+    checkClose(numberIn(row[2]), result.controls[index].difference, "difference to " + row[0]);
+  });
+}
+
 const checks = {
   capacity: checkCapacity,
   explore: checkExplore,
   ab: checkAb,
   sensitivity: checkSensitivity,
   validate: checkValidate,
+  tune: checkTune,
   ttl_sweep: checkSweep,
   affinity_sweep: checkSweep,
   memory_stress: checkSweep,

@@ -7,6 +7,7 @@
 #include "report/studies/comparison/ab_text.h"
 #include "report/studies/comparison/sensitivity_text.h"
 #include "report/studies/explore/explore_text.h"
+#include "report/studies/tune/tune_text.h"
 #include "report/studies/validation/validate_text.h"
 
 namespace inferscale {
@@ -27,6 +28,7 @@ const std::vector<KindText>& kind_texts() {
       {"memory_stress", sweep_text},
       {"sensitivity", sensitivity_text},
       {"ttl_sweep", sweep_text},
+      {"tune", tune_text},
       {"validate", validate_text},
   };
   return kTexts;

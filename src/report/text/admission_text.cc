@@ -94,6 +94,10 @@ std::string goodput_text(const AdmissionSummary& s) {
   out += s.attainment_admitted ? fmt::format("; {} of the {} that were admitted\n",
                                              percent(*s.attainment_admitted), s.admitted)
                                : std::string("; none was admitted\n");
+  if (s.never_made > 0) {
+    out += fmt::format("           {} were never made: their sessions had ended\n",
+                       counted(s.never_made, "further call"));
+  }
   if (s.goodput_rps) {
     out += fmt::format("           {} requests/s of {} offered, over the {} s of arrivals\n",
                        short_number(*s.goodput_rps), short_number(*s.offered_rps),
@@ -221,7 +225,8 @@ std::string admission_text(const AdmissionSummary& summary, const AdmissionConte
   out += goodput_text(summary) + attempts_text(summary) + waste_text(summary.tokens);
   if (summary.decisions) {
     const DecisionFigures& d = *summary.decisions;
-    out += wait_line("Put off    ", "requests, from the first defer on", d.defer_s);
+    out += wait_line("Put off    ",
+                     "requests as the door tells them apart, from the first defer on", d.defer_s);
     out += wait_line("Held       ", "attempts at the door", d.hold_s);
   }
   out += fairness_text(summary);

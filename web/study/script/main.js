@@ -29,6 +29,10 @@ const kinds = {
     question: "Whether to recompute idle KV, keep it in HBM or move it to host memory",
     section: sweepSection,
   },
+  tune: {
+    question: "What an admission policy should be set to, whatever the load",
+    section: tuneSection,
+  },
   validate: { question: "How far predictions are from measurements", section: validateSection },
 };
 

@@ -23,6 +23,8 @@ const metricsByName = {
   finished_rps: { label: "finished", unit: "requests/s" },
   request_throughput: { label: "finished", unit: "requests/s" },
   output_tokens_per_s: { label: "output tokens", unit: "tokens/s" },
+  rejected_share: { label: "attempts rejected", unit: "", show: percent },
+  deferred_share: { label: "attempts deferred", unit: "", show: percent },
   prefix_hit_rate: { label: "prefix hit rate", unit: "", show: percent },
   kv_used_mean: { label: "KV use, mean", unit: "", show: percent },
   kv_used_peak: { label: "KV use, peak", unit: "", show: percent },

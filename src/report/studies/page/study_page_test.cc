@@ -29,15 +29,16 @@ class StudyPage : public testing::Test {
 
 TEST_F(StudyPage, IsNotMadeOfAnUnknownKind) {
   write_study("horoscope", R"({"kind":"horoscope"})");
-  EXPECT_EQ(error(),
-            (folder_ / "./result.json") +
-                ": key 'kind': expected one of ab, affinity_sweep, capacity, explore, "
-                "host_sweep, memory_stress, sensitivity, ttl_sweep, validate, got 'horoscope'");
+  EXPECT_EQ(
+      error(),
+      (folder_ / "./result.json") +
+          ": key 'kind': expected one of ab, affinity_sweep, capacity, explore, "
+          "host_sweep, memory_stress, sensitivity, ttl_sweep, tune, validate, got 'horoscope'");
   EXPECT_FALSE(folder_.has("page.html"));
 }
 
 TEST_F(StudyPage, IsNotMadeOfAResultThatLacksWhatItsKindHas) {
-  for (const std::string kind : {"ab", "capacity", "explore", "sensitivity", "validate"}) {
+  for (const std::string kind : {"ab", "capacity", "explore", "sensitivity", "tune", "validate"}) {
     write_study(kind, R"({"kind":")" + kind + R"(","simulated":true})");
     EXPECT_TRUE(error().starts_with((folder_ / "./result.json") + ": key '")) << kind << error();
     EXPECT_TRUE(error().ends_with("missing")) << kind << error();
@@ -46,7 +47,7 @@ TEST_F(StudyPage, IsNotMadeOfAResultThatLacksWhatItsKindHas) {
 }
 
 TEST_F(StudyPage, HasAScriptForEveryKind) {
-  for (const std::string kind : {"ab", "capacity", "explore", "sensitivity", "validate"}) {
+  for (const std::string kind : {"ab", "capacity", "explore", "sensitivity", "tune", "validate"}) {
     EXPECT_NE(kStudyScript.find("function " + kind + "Section("), std::string_view::npos) << kind;
   }
 }
