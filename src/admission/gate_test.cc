@@ -297,7 +297,7 @@ TEST(Gate, RecordsAreNumberedAndHoldWhatWasKnown) {
   const auto& readings = decisions.records[1].readings;
   // Not only what the policy reads.
   const Reading queue = readings[static_cast<std::size_t>(Signal::kQueueDepth)];
-  EXPECT_DOUBLE_EQ(queue.value, 3);
+  EXPECT_DOUBLE_EQ(queue.value, 4);  // three on the page, and one on its way to a replica
   EXPECT_EQ(queue.observed_at, at_s(1));
   EXPECT_DOUBLE_EQ(readings[static_cast<std::size_t>(Signal::kInFlight)].value, 1);
   EXPECT_FALSE(readings[static_cast<std::size_t>(Signal::kKvUsedFraction)].is_known());

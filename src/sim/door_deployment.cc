@@ -110,6 +110,12 @@ Result<void> finish_door(const AdmissionConfig& config, const CallerFacts& calle
     for (std::uint32_t i = 0; i < callers.tenant_names.size(); ++i) {
       if (callers.tenant_names[i] == name) number = i;
     }
+    if (!callers.tenants) {
+      return fail(ErrorCode::kInvalidConfig,
+                  "tenants." + name +
+                      ": the requests have no tenants: expected workload.prefixes, "
+                      "or a trace with a column of them");
+    }
     if (!number) {
       return fail(ErrorCode::kInvalidConfig, "tenants." + name +
                                                  ": no request of the workload is this tenant's: "

@@ -67,10 +67,10 @@ void read_load_factors(ConfigReader& tune, TuneOptions& options) {
                        .max = 1000,
                        .above_min = true,
                        .doc = "loads, as multiples of the capacity, at which a candidate is tried; "
-                              "null: 0.5, 1, 1.5 and 2. It counts for the worst of them"});
-  if (tune.has("load_factors")) options.load_factors = factors;
-  if (options.load_factors.empty() || options.load_factors.size() > 16) {
-    tune.fail("load_factors", "expected from 1 to 16 numbers");
+                              "none: 0.5, 1, 1.5 and 2. It counts for the worst of them"});
+  if (!factors.empty()) options.load_factors = factors;
+  if (options.load_factors.size() > 16) {
+    tune.fail("load_factors", "expected at most 16 numbers");
   }
   std::vector<double> sorted = options.load_factors;
   std::ranges::sort(sorted);

@@ -285,7 +285,6 @@ TEST(TuneOptions, AreReadStrictly) {
   has("parameters: {max_waiting: {min: 0, max: 1, scale: log}}", "above 0 where the scale is log");
   has("parameters: {max_waiting: {min: 1, max: 9, step: 2}}", "study.tune.parameters.max_waiting");
   has("parameters: {max_waiting: 7}", "expected {min: ..., max: ...");
-  has("load_factors: []", "study.tune.load_factors");
   has("load_factors: [1, 1]", "expected each number once");
   has("load_factors: [0]", "study.tune.load_factors");
   has("candidates: 2", "study.tune.candidates");
