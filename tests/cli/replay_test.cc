@@ -97,7 +97,7 @@ TEST_F(ReplayCli, F21TheRestOfTheRecordedConfigurationStays) {
   EXPECT_GT(named.at("differ"), 0);
 }
 
-TEST_F(ReplayCli, AnotherPolicyDecidesTheRecordedStates) {
+TEST_F(ReplayCli, F17_AnotherPolicyDecidesTheRecordedStates) {
   record();
   const Json replayed = replay("--policy fixed_concurrency limit=8");
   const Json& open = replayed.at("open_loop");
