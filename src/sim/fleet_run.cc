@@ -333,7 +333,7 @@ void FleetRun::wait_for_replica(const Request& request) {
       std::max(result_.fleet.door_peak, static_cast<std::int64_t>(door_.size()));
 }
 
-inline void FleetRun::send(std::uint32_t index, const Request& request, Instant now) {
+void FleetRun::send(std::uint32_t index, const Request& request, Instant now) {
   Member& member = members_[index];
   ++member.custody;
   ++member.dispatched;
@@ -354,27 +354,6 @@ inline void FleetRun::send(std::uint32_t index, const Request& request, Instant 
 void FleetRun::arrive_again(Request& request, Instant now) const {
   request.spent += now - request.arrival;
   request.arrival = now;
-}
-
-void FleetRun::empty_door(Instant now) {
-  while (!door_.empty()) {
-    const std::optional<std::uint32_t> index = front_->choose(door_.front(), now);
-    if (!index) break;
-    Request request = door_.front();
-    door_.pop_front();
-    arrive_again(request, now);
-    if (has_replica_doors()) {
-      present(request, *index, now);
-    } else {
-      send(*index, request, now);
-    }
-  }
-  while (!decode_door_.empty()) {
-    ParkedSequence& parked = *parked_.find(decode_door_.front());
-    if (!decode_->choose(parked.handoff.request, now)) break;
-    decode_door_.pop_front();
-    dispatch_parked(parked, now);
-  }
 }
 
 void FleetRun::record(RequestId id, const Outcome& outcome) {

@@ -36,6 +36,27 @@ void FleetRun::come_up(std::uint32_t unit, Instant now) {
   empty_door(now);
 }
 
+void FleetRun::empty_door(Instant now) {
+  while (!door_.empty()) {
+    const std::optional<std::uint32_t> index = front_->choose(door_.front(), now);
+    if (!index) break;
+    Request request = door_.front();
+    door_.pop_front();
+    arrive_again(request, now);
+    if (has_replica_doors()) {
+      present(request, *index, now);
+    } else {
+      send(*index, request, now);
+    }
+  }
+  while (!decode_door_.empty()) {
+    ParkedSequence& parked = *parked_.find(decode_door_.front());
+    if (!decode_->choose(parked.handoff.request, now)) break;
+    decode_door_.pop_front();
+    dispatch_parked(parked, now);
+  }
+}
+
 void FleetRun::begin_draining(std::uint32_t unit, Instant now) {
   for (std::uint32_t i = units_[unit].begin; i < units_[unit].end; ++i) {
     pool_of(i).set_available(i, false);
