@@ -56,17 +56,18 @@ Presented AdmissionGate::Pool::present(AdmissionGate* gate, const RequestView& r
   view.predictor = options_.predictor.kind;
   view.predicted_output_tokens = predictor_->predict(view);
   Judgement judgement = judge(view);
+  const DecisionCause cause = view.is_rerouted ? DecisionCause::kRerouted : DecisionCause::kArrival;
   Presented presented;
   if (judgement.effective.admitted()) {
     presented.kind = Presented::Kind::kAdmitted;
     presented.permit = admit(gate, view, judgement);
-    record(view, judgement, DecisionCause::kArrival, false, {});
+    record(view, judgement, cause, false, {});
   } else if (hold(view, judgement)) {
     presented.kind = Presented::Kind::kHeld;
-    record(view, judgement, DecisionCause::kArrival, true, {});
+    record(view, judgement, cause, true, {});
   } else {
     presented = answer_refusal(view, judgement);
-    record(view, judgement, DecisionCause::kArrival, false, presented.answer);
+    record(view, judgement, cause, false, presented.answer);
   }
   presented.decision = judgement.effective;
   if (judgement.decided.wakes_held) review_held(gate);

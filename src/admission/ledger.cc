@@ -145,7 +145,8 @@ void Ledger::link(std::uint32_t slot) {
   entry.after = LedgerEntry::kNowhere;
   (at.newest == LedgerEntry::kNowhere ? at.oldest : entries_[at.newest].after) = slot;
   at.newest = slot;
-  ++at.waiting;
+  ++at.waiting.requests;
+  at.waiting.prompt_tokens += entry.request.tokens_to_compute();
   ++waiting_;
 }
 
@@ -156,7 +157,8 @@ void Ledger::unlink(std::uint32_t slot) {
   (entry.after == LedgerEntry::kNowhere ? at.newest : entries_[entry.after].before) = entry.before;
   entry.before = LedgerEntry::kNowhere;
   entry.after = LedgerEntry::kNowhere;
-  --at.waiting;
+  --at.waiting.requests;
+  at.waiting.prompt_tokens -= entry.request.tokens_to_compute();
   --waiting_;
 }
 

@@ -25,6 +25,12 @@ struct CallerShare {
   TokenCount tokens = 0;
 };
 
+// Who waits for a first token, and the prompt tokens that are to be computed for them.
+struct WaitingShare {
+  std::int64_t requests = 0;
+  TokenCount prompt_tokens = 0;
+};
+
 // Shares by key; a caller with nothing in flight is not kept.
 class CallerShares {
  public:
@@ -83,7 +89,7 @@ class Ledger {
   std::int64_t waiting() const { return waiting_; }
   std::int64_t in_flight_at(std::uint32_t replica) const { return replicas_[replica].in_flight; }
   TokenCount tokens_at(std::uint32_t replica) const { return replicas_[replica].tokens; }
-  std::int64_t waiting_at(std::uint32_t replica) const { return replicas_[replica].waiting; }
+  const WaitingShare& waiting_at(std::uint32_t replica) const { return replicas_[replica].waiting; }
   // The one that has waited longest; null when nobody waits.
   const LedgerEntry* oldest_waiting(std::uint32_t replica) const;
   CallerShare tenant(CallerKey key) const { return tenants_.of(key); }
@@ -93,7 +99,7 @@ class Ledger {
   struct AtReplica {
     std::int64_t in_flight = 0;
     TokenCount tokens = 0;
-    std::int64_t waiting = 0;
+    WaitingShare waiting;
     std::uint32_t oldest = LedgerEntry::kNowhere;
     std::uint32_t newest = LedgerEntry::kNowhere;
   };

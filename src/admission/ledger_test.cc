@@ -79,7 +79,7 @@ TEST(Ledger, TriedElsewhereItWaitsThere) {
   ledger.first_token(ticket, at(1));
   ledger.dispatched(ticket, 1, at(2));
   EXPECT_EQ(ledger.in_flight_at(0), 0);
-  EXPECT_EQ(ledger.waiting_at(1), 1);
+  EXPECT_EQ(ledger.waiting_at(1).requests, 1);
   EXPECT_EQ(ledger.in_flight(), 1);
 }
 
@@ -118,15 +118,18 @@ TEST(Ledger, RandomHistoriesAgreeWithAPlainList) {
     }
     TokenCount tokens = 0;
     std::int64_t of_tenant = 0;
-    std::int64_t waiting = 0;
+    WaitingShare waiting;
     for (const auto& [ticket, each] : plain) {
       tokens += each.request.tokens();
       of_tenant += each.request.tenant == 3 ? 1 : 0;
-      waiting += each.replica == 1 && !each.has_token ? 1 : 0;
+      if (each.replica != 1 || each.has_token) continue;
+      ++waiting.requests;
+      waiting.prompt_tokens += each.request.prompt_tokens;
     }
     ASSERT_EQ(ledger.tokens_in_flight(), tokens) << step;
     ASSERT_EQ(ledger.tenant(3).in_flight, of_tenant) << step;
-    ASSERT_EQ(ledger.waiting_at(1), waiting) << step;
+    ASSERT_EQ(ledger.waiting_at(1).requests, waiting.requests) << step;
+    ASSERT_EQ(ledger.waiting_at(1).prompt_tokens, waiting.prompt_tokens) << step;
   }
 }
 

@@ -80,7 +80,7 @@ TEST(PoolSignals, UnknownIsNeverZero) {
   EXPECT_DOUBLE_EQ(pool.value(Signal::kInFlight, 1), 0);           // counted, and none
 }
 
-TEST(PoolSignals, OutOfRangeIsUnknownNotClamped) {
+TEST(PoolSignals, R2_5_OutOfRangeIsUnknownNotClamped) {
   Pool pool;
   pool.signals().observe(0, page(1, -1, 8, 57.0));  // a page in percent
   EXPECT_FALSE(pool.read(Signal::kKvUsedFraction, 1).is_known());
@@ -205,6 +205,60 @@ TEST(PoolSignals, WhatEndedGivesItsKvBack) {
   pool.signals().first_token(brief, at(1.3));
   pool.signals().end(brief, 50, at(1.4));
   EXPECT_NEAR(pool.value(Signal::kKvUsedFraction, 1.4), 0.38, 1e-12);
+}
+
+TEST(PoolSignals, WhatWaitsInTheEngineWillTakeKv) {
+  Pool pool;
+  const std::uint64_t in_prefill = pool.dispatch(0.5, 400);
+  const std::uint64_t first = pool.dispatch(0.6, 400);
+  const std::uint64_t second = pool.dispatch(0.7, 400);
+  pool.signals().observe(0, page(1, 2, 1, 0.04));  // holds the first prompt; two are behind it
+  EXPECT_NEAR(pool.value(Signal::kKvUsedFraction, 1), 0.04 + 2 * 0.04, 1e-12);
+  pool.dispatch(1.1, 500);
+  EXPECT_NEAR(pool.value(Signal::kKvUsedFraction, 1.1), 0.17, 1e-12);
+  pool.signals().first_token(in_prefill, at(1.2));  // it moves from the queue to the batch
+  pool.signals().first_token(first, at(1.3));
+  EXPECT_NEAR(pool.value(Signal::kKvUsedFraction, 1.3), 0.17, 1e-12);
+  pool.signals().end(first, 0, at(1.4));
+  pool.signals().end(second, 0, at(1.4));  // given up before it began
+  EXPECT_NEAR(pool.value(Signal::kKvUsedFraction, 1.4), 0.09, 1e-12);
+}
+
+// A page on its way: who waited when it was written is not who waits when it comes.
+TEST(PoolSignals, TheQueueOfALatePageIsThatOfItsInstant) {
+  Pool pool;
+  pool.signals().observe(0, page(0.1, 0, 0, 0));
+  const std::uint64_t early = pool.dispatch(0.5, 1000);
+  pool.dispatch(1.2, 3000);                     // not on the page
+  pool.signals().first_token(early, at(1.25));  // was on it
+  pool.signals().observe(0, page(1, 1, 0, 0));
+  EXPECT_NEAR(pool.value(Signal::kKvUsedFraction, 1.3), 0.1 + 0.3, 1e-12);
+}
+
+TEST(PoolSignals, AQueueOfOthersIsTakenToBeLikeOurs) {
+  Pool pool;
+  pool.dispatch(0.5, 100);
+  pool.signals().observe(0, page(1, 5, 0, 0.1));
+  EXPECT_NEAR(pool.value(Signal::kKvUsedFraction, 1), 0.1 + 5 * 0.01, 1e-12);
+}
+
+TEST(PoolSignals, NobodyOfOursWaitsNothingIsKnownOfTheQueue) {
+  Pool pool;
+  pool.signals().observe(0, page(1, 5, 0, 0.1));
+  EXPECT_DOUBLE_EQ(pool.value(Signal::kKvUsedFraction, 1), 0.1);
+}
+
+TEST(PoolSignals, OneThatIsNotStreamedLeavesTheQueueWhenItEnds) {
+  Pool pool;
+  pool.signals().observe(0, page(1, 0, 2, 0.1));
+  RequestView whole{.prompt_tokens = 500, .streamed = false};
+  const std::uint64_t ticket = pool.signals().ledger().admit(whole, at(1.1), false, true);
+  pool.signals().dispatched(ticket, 0, at(1.1));
+  EXPECT_DOUBLE_EQ(pool.value(Signal::kQueueDepth, 1.1), 1);
+  pool.signals().end(ticket, 20, at(1.2));
+  EXPECT_DOUBLE_EQ(pool.value(Signal::kQueueDepth, 1.2), 0);
+  EXPECT_DOUBLE_EQ(pool.value(Signal::kRunning, 1.2), 2);
+  EXPECT_NEAR(pool.value(Signal::kKvUsedFraction, 1.2), 0.1, 1e-12);
 }
 
 TEST(PoolSignals, QueueAgeIsLessTheEstimatedPrefill) {

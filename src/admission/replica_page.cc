@@ -12,7 +12,7 @@ double grown(std::optional<double> before, std::optional<double> now) {
 
 }  // namespace
 
-void ReplicaPage::observe(const EngineReading& page, Duration window, std::int64_t waiting) {
+void ReplicaPage::observe(const EngineReading& page, Duration window, const WaitingShare& waiting) {
   if (has_page_ && page.observed_at <= page_.observed_at) return;
   if (has_page_) note_counters(page, window);
   page_ = page;
@@ -21,7 +21,15 @@ void ReplicaPage::observe(const EngineReading& page, Duration window, std::int64
   since_ = {};
   for (const Event& event : events_) count(event);
   // Those that wait now, less who came since, with who left since.
-  waiting_then_ = waiting - (since_.dispatched - since_.new_left_queue) + since_.old_left_queue;
+  waiting_then_ = {
+      .requests = waiting.requests - since_.new_waiting.requests + since_.old_left_queue,
+      .prompt_tokens =
+          waiting.prompt_tokens - since_.new_waiting.prompt_tokens + since_.old_left_tokens};
+  const double queue = page.queue_depth.value_or(0);
+  queued_kv_tokens_ = waiting_then_.requests > 0 && queue > 0
+                          ? queue * static_cast<double>(waiting_then_.prompt_tokens) /
+                                static_cast<double>(waiting_then_.requests)
+                          : 0;
 }
 
 void ReplicaPage::forget() {
@@ -51,25 +59,27 @@ void ReplicaPage::note_counters(const EngineReading& page, Duration window) {
   }
 }
 
+ReplicaPage::Event ReplicaPage::event_of(Event::Kind kind, const LedgerEntry& entry, Instant now) {
+  return {.kind = kind,
+          .streamed = entry.request.streamed,
+          .at = now,
+          .dispatched_at = entry.dispatched_at,
+          .prompt_tokens = entry.request.tokens_to_compute()};
+}
+
 void ReplicaPage::dispatched(const LedgerEntry& entry, Instant now) {
-  add({.kind = Event::Kind::kDispatched,
-       .at = now,
-       .dispatched_at = now,
-       .prompt_tokens = entry.request.tokens_to_compute()});
+  add(event_of(Event::Kind::kDispatched, entry, now));
 }
 
 void ReplicaPage::first_token(const LedgerEntry& entry, Instant now) {
-  add({.kind = Event::Kind::kFirstToken, .at = now, .dispatched_at = entry.dispatched_at});
+  add(event_of(Event::Kind::kFirstToken, entry, now));
 }
 
 void ReplicaPage::ended(const LedgerEntry& entry, TokenCount output_tokens, Instant now) {
-  const bool had_token = entry.first_token != Instant::never() || !entry.request.streamed;
-  add({.kind = Event::Kind::kEnded,
-       .had_token = had_token,
-       .at = now,
-       .dispatched_at = entry.dispatched_at,
-       .prompt_tokens = entry.request.tokens_to_compute(),
-       .output_tokens = output_tokens});
+  Event event = event_of(Event::Kind::kEnded, entry, now);
+  event.had_token = entry.first_token != Instant::never() || !entry.request.streamed;
+  event.output_tokens = output_tokens;
+  add(event);
 }
 
 void ReplicaPage::add(const Event& event) {
@@ -85,25 +95,39 @@ void ReplicaPage::count(const Event& event) {
     case Event::Kind::kDispatched:
       ++since_.dispatched;
       since_.kv_tokens += event.prompt_tokens;
+      if (event.streamed) {
+        ++since_.new_waiting.requests;
+        since_.new_waiting.prompt_tokens += event.prompt_tokens;
+      }
       return;
     case Event::Kind::kFirstToken:
-      ++(is_new ? since_.new_left_queue : since_.old_left_queue);
+      left_queue(event, is_new);
       if (is_new) ++since_.new_tokens;
       return;
     case Event::Kind::kEnded:
       break;
   }
-  if (event.had_token) ++since_.ended_running;
-  if (!event.had_token) ++(is_new ? since_.new_left_queue : since_.old_left_queue);
-  // Of a new one only its dispatch has been added: the page did not show it. An old one without a
-  // token was not in the page's KV cache.
-  if (is_new) since_.kv_tokens -= event.prompt_tokens;
-  if (!is_new && event.had_token) since_.kv_tokens -= event.prompt_tokens + event.output_tokens;
+  // One that is not streamed and came since has been counted as queued all the time.
+  const bool was_running = event.had_token && (event.streamed || !is_new);
+  if (was_running) ++since_.ended_running;
+  if (!was_running) left_queue(event, is_new);
+  // Its prompt has been added, by the page, its queue or its dispatch; what an old one generated
+  // was on the page, but for what came since.
+  since_.kv_tokens -= event.prompt_tokens;
+  if (!is_new && event.had_token) since_.kv_tokens -= event.output_tokens;
+}
+
+void ReplicaPage::left_queue(const Event& event, bool is_new) {
+  ++(is_new ? since_.new_left_queue : since_.old_left_queue);
+  if (!is_new) since_.old_left_tokens += event.prompt_tokens;
+  if (!is_new || !event.streamed) return;
+  --since_.new_waiting.requests;
+  since_.new_waiting.prompt_tokens -= event.prompt_tokens;
 }
 
 double ReplicaPage::queue_now() const {
   const double shown = *page_.queue_depth;
-  const double in_prefill = std::max(0.0, static_cast<double>(waiting_then_) - shown);
+  const double in_prefill = std::max(0.0, static_cast<double>(waiting_then_.requests) - shown);
   const double left = std::max(0.0, static_cast<double>(since_.old_left_queue) - in_prefill);
   const double came = static_cast<double>(since_.dispatched - since_.new_left_queue);
   return std::max(0.0, shown - left) + std::max(0.0, came);
@@ -113,7 +137,7 @@ double ReplicaPage::running_now() const {
   double left_queue = 0;
   if (page_.queue_depth) {
     const double in_prefill =
-        std::max(0.0, static_cast<double>(waiting_then_) - *page_.queue_depth);
+        std::max(0.0, static_cast<double>(waiting_then_.requests) - *page_.queue_depth);
     left_queue = std::clamp(static_cast<double>(since_.old_left_queue) - in_prefill, 0.0,
                             *page_.queue_depth);
   }
@@ -129,7 +153,8 @@ std::optional<double> ReplicaPage::kv_used_now(bool corrected) const {
   if (!(*page_.kv_used_fraction >= 0 && *page_.kv_used_fraction <= 1)) {
     return page_.kv_used_fraction;
   }
-  const double moved = static_cast<double>(since_.kv_tokens) / static_cast<double>(capacity);
+  const double moved =
+      (queued_kv_tokens_ + static_cast<double>(since_.kv_tokens)) / static_cast<double>(capacity);
   return std::clamp(*page_.kv_used_fraction + moved, 0.0, 1.0);
 }
 

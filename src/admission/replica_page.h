@@ -7,11 +7,15 @@
 //
 //   queue   = shown - (waiting ones that have left the queue since) + (dispatched since, no token)
 //   running = shown + (those that left the queue) + (dispatched since, with a token) - (ended)
-//   KV used = shown + (prompts to compute dispatched since) - (what ended since held)
+//   KV used = shown + (prompts to compute: of the shown queue, and dispatched since)
+//             - (what ended since held)
 //
 // Of those that waited for a first token when the page was written, the ones beyond the shown queue
 // were in their prefill; first tokens since are theirs first. A dispatched request counts as queued
 // until its first token comes, even if an idle engine would start it at once: nobody has seen it.
+// A queued request holds no KV cache yet and will, whatever is decided now: its prompt counts as
+// used. Which of the ledger's were in the shown queue is not known; their prompts are taken to be
+// as long as the mean of all that waited for a first token.
 //
 // Rates come from differences of counters between pages inside the window; a counter that fell
 // began anew. Memory: bounded by the number of pages in the window and of events since the page
@@ -35,7 +39,7 @@ class ReplicaPage {
   static constexpr std::size_t kMostPages = 1024;
 
   // Pages out of order are dropped. `waiting`: the ledger's, at this replica, now.
-  void observe(const EngineReading& page, Duration window, std::int64_t waiting);
+  void observe(const EngineReading& page, Duration window, const WaitingShare& waiting);
   void forget();
   // What the ledger does. Of entries at this replica.
   void dispatched(const LedgerEntry& entry, Instant now);
@@ -62,9 +66,10 @@ class ReplicaPage {
     enum class Kind : std::uint8_t { kDispatched, kFirstToken, kEnded };
     Kind kind = Kind::kDispatched;
     bool had_token = false;  // kEnded: after its first token
+    bool streamed = true;
     Instant at;
     Instant dispatched_at;
-    TokenCount prompt_tokens = 0;  // kDispatched, kEnded: of the prompt, to compute
+    TokenCount prompt_tokens = 0;  // of the prompt, to compute
     TokenCount output_tokens = 0;  // kEnded: generated
   };
   struct Since {
@@ -74,6 +79,8 @@ class ReplicaPage {
     std::int64_t old_left_queue = 0;  // dispatched before the page
     std::int64_t ended_running = 0;
     TokenCount kv_tokens = 0;
+    WaitingShare new_waiting;        // dispatched since, and in the ledger's waiting
+    TokenCount old_left_tokens = 0;  // prompts of old_left_queue
   };
   struct Difference {
     Instant at;
@@ -84,8 +91,10 @@ class ReplicaPage {
     double generated = 0;
   };
 
+  static Event event_of(Event::Kind kind, const LedgerEntry& entry, Instant now);
   void add(const Event& event);
   void count(const Event& event);
+  void left_queue(const Event& event, bool is_new);
   void note_counters(const EngineReading& page, Duration window);
   double queue_now() const;
   double running_now() const;
@@ -93,7 +102,8 @@ class ReplicaPage {
 
   EngineReading page_;
   bool has_page_ = false;
-  std::int64_t waiting_then_ = 0;  // in the ledger, when the page was written
+  WaitingShare waiting_then_;    // in the ledger, when the page was written
+  double queued_kv_tokens_ = 0;  // prompts of the shown queue
   std::deque<Event> events_;
   Since since_;
   std::deque<Difference> differences_;

@@ -1,7 +1,9 @@
 #include "cli/plugin_path.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "admission/registry.h"
@@ -29,6 +31,19 @@ std::vector<std::string> all_folders() {
 const ConfigNode* scalar_at(const ConfigNode* map, std::string_view key) {
   const ConfigNode* value = map != nullptr ? map->find(key) : nullptr;
   return value != nullptr && value->kind() == ConfigNode::Kind::kScalar ? value : nullptr;
+}
+
+// A path that was given and is not there is a mistake, whichever policy is asked for.
+Result<void> check_given_folders() {
+  for (const std::string& given : given_folders()) {
+    for (const std::string& path : split_search_path(given)) {
+      std::error_code error;
+      if (std::filesystem::exists(path, error)) continue;
+      return fail(ErrorCode::kInvalidConfig,
+                  "--plugin-path: '" + path + "': expected a folder of plug-ins, or one of them");
+    }
+  }
+  return {};
 }
 
 Result<void> take_rule_file(ConfigNode& tree, const std::string& folder) {
@@ -69,15 +84,14 @@ const PluginSearch& search_plugins() {
 }
 
 Result<void> prepare_admission(ConfigNode& tree, const std::string& folder) {
+  if (Result<void> there = check_given_folders(); !there) return there;
   const PluginSearch& search = search_plugins();
   const ConfigNode* policy = scalar_at(tree.find("admission"), "policy");
   if (policy == nullptr) return {};
   if (policy->text() == "rules") return take_rule_file(tree, folder);
   if (find_policy(policy->text()) != nullptr) return {};
   // A plug-in that is of no use is an error when it could be the one that is asked for.
-  if (find_policy(policy->text()) == nullptr && !search.refused.empty()) {
-    return std::unexpected(search.refused.front());
-  }
+  if (!search.refused.empty()) return std::unexpected(search.refused.front());
   return {};
 }
 

@@ -78,12 +78,13 @@ JsonValue summary_json_of(const PreparedRun& run, const SimulationResult& result
                           const RunSummary& summary) {
   JsonValue json = summary_json(summary, run.config.slo);
   if (result.replicas.size() > 1 || result.fleet.failures > 0) {
-    json.add("fleet_events", JsonValue::object()
-                                 .add("failures", result.fleet.failures)
-                                 .add("retries", result.fleet.retries)
-                                 .add("lost", result.fleet.lost)
-                                 .add("door_waited", result.fleet.door_waited)
-                                 .add("door_peak", result.fleet.door_peak));
+    json.add("fleet_events",
+             JsonValue::object()
+                 .add("failures", result.fleet.failures)
+                 .add("retries", result.fleet.retries)
+                 .add("lost", result.fleet.lost)
+                 .add("waited_for_replica", result.fleet.waited_for_replica)
+                 .add("waiting_for_replica_peak", result.fleet.waiting_for_replica_peak));
   }
   if (run.config.fleet.split) {
     const TransferFacts& t = result.transfers;
@@ -121,10 +122,10 @@ std::string fleet_events_text(const PreparedRun& run, const SimulationResult& re
     out +=
         fmt::format("Failures   {}; {} retries, {} requests lost\n", f.failures, f.retries, f.lost);
   }
-  if (f.door_waited > 0) {
+  if (f.waited_for_replica > 0) {
     out += fmt::format(
         "Door       {} times a request found no replica up, {} waited at once at most\n",
-        f.door_waited, f.door_peak);
+        f.waited_for_replica, f.waiting_for_replica_peak);
   }
   return out;
 }

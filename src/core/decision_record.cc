@@ -2,6 +2,26 @@
 
 namespace inferscale {
 
+std::string_view decision_cause_name(DecisionCause cause) {
+  switch (cause) {
+    case DecisionCause::kArrival:
+      return "arrival";
+    case DecisionCause::kHeld:
+      return "held";
+    case DecisionCause::kRerouted:
+      return "rerouted";
+  }
+  return "unknown";
+}
+
+std::optional<DecisionCause> decision_cause_of(std::string_view name) {
+  for (const DecisionCause cause :
+       {DecisionCause::kArrival, DecisionCause::kHeld, DecisionCause::kRerouted}) {
+    if (decision_cause_name(cause) == name) return cause;
+  }
+  return std::nullopt;
+}
+
 std::string_view stale_rule_name(StaleRule rule) {
   switch (rule) {
     case StaleRule::kNone:

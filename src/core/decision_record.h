@@ -16,9 +16,12 @@ namespace inferscale {
 
 // Why it was decided just then.
 enum class DecisionCause : std::uint8_t {
-  kArrival,  // the attempt was presented
-  kHeld,     // it was held, and something changed
+  kArrival,   // the attempt was presented
+  kHeld,      // it was held, and something changed
+  kRerouted,  // it was admitted, its replica failed, and the next replica has a gate of its own
 };
+std::string_view decision_cause_name(DecisionCause cause);  // "arrival", "held", "rerouted"
+std::optional<DecisionCause> decision_cause_of(std::string_view name);
 
 // How a signal that was too old everywhere was dealt with.
 enum class StaleRule : std::uint8_t { kNone, kLedgerFallback, kOpen, kClosed, kLastGood };

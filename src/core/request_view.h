@@ -53,6 +53,7 @@ struct RequestView {
   bool prompt_is_estimated = false;  // prompt_tokens was not counted by the model's tokenizer
   bool streamed = true;
   bool identity_is_known = true;  // false: a further attempt can't be told from a new request
+  bool is_rerouted = false;       // another gate admitted this attempt, whose replica failed
 
   TokenCount tokens() const {
     return prompt_tokens + predicted_output_tokens * static_cast<TokenCount>(sequences);

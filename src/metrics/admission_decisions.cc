@@ -45,15 +45,21 @@ void DecisionTally::on_decision(const DecisionRecord& record) {
   if (record.policy_failed) ++counts_.policy_failures;
   count_attempt(record);
   count_policy(record);
-  note_defer(record);
+  put_off_.note(record);
   note_signals(record);
   if (leaves_hold(record)) hold_s_.push_back(record.request.held.seconds());
 }
 
 void DecisionTally::count_attempt(const DecisionRecord& record) {
-  const bool arrives = record.cause == DecisionCause::kArrival;
+  const bool arrives = record.cause != DecisionCause::kHeld;
   ReasonCounts& reason = counts_.by_reason[static_cast<std::size_t>(record.effective.reason)];
-  if (arrives) ++counts_.presented;
+  if (record.cause == DecisionCause::kRerouted) {
+    // It is at a door again.
+    ++counts_.rerouted;
+    --counts_.admitted;
+  } else if (arrives) {
+    ++counts_.presented;
+  }
   if (record.held) {
     if (!arrives) return;
     ++counts_.held;
@@ -89,25 +95,6 @@ void DecisionTally::count_policy(const DecisionRecord& record) {
   ++(record.decided.verdict == Verdict::kDefer ? reason.shadow_deferred : reason.shadow_rejected);
 }
 
-void DecisionTally::note_defer(const DecisionRecord& record) {
-  const std::uint64_t request = record.request.request;
-  const auto found = put_off_.find(request);
-  // Of one whose further attempts can't be told from new requests, an answer ends what is known.
-  const bool may_return = record.held || record.request.identity_is_known;
-  if (found == put_off_.end()) {
-    if (record.effective.verdict == Verdict::kDefer && may_return) {
-      put_off_[request] = {record.at, record.at};
-    }
-    return;
-  }
-  if (!record.effective.admitted() && may_return) {
-    found->second.last = record.at;
-    return;
-  }
-  defer_s_.push_back((record.at - found->second.first).seconds());
-  put_off_.erase(found);
-}
-
 void DecisionTally::note_signals(const DecisionRecord& record) {
   for (std::size_t i = 0; i < kSignalCount; ++i) {
     if (!record.needed.has(static_cast<Signal>(i))) continue;
@@ -119,13 +106,9 @@ void DecisionTally::note_signals(const DecisionRecord& record) {
   }
 }
 
-DecisionFigures DecisionTally::figures() const {
+DecisionFigures DecisionTally::figures(const ClientRecords* clients) const {
   DecisionFigures figures = counts_;
-  std::vector<double> defer_s = defer_s_;
-  for (const auto& [request, put_off] : put_off_) {
-    defer_s.push_back((put_off.last - put_off.first).seconds());
-  }
-  figures.defer_s = summary_of(defer_s);
+  figures.defer_s = summary_of(put_off_.seconds(clients));
   figures.hold_s = summary_of(hold_s_);
   for (std::size_t i = 0; i < kSignalCount; ++i) {
     const SignalTally& tally = signals_[i];

@@ -4,23 +4,25 @@
 // Three things that are easily taken for one are kept apart:
 //
 //   decisions and attempts   a held attempt is decided about again and again, and counted once:
-//                            when it is admitted or answered (and once as held)
+//                            when it is admitted or answered (and once as held); one that comes
+//                            to another gate since its replica failed is counted by what that
+//                            gate made of it
 //   enforced and shadow      what is decided in shadow refuses nobody, and is no sign that the
 //                            policy ever acted
 //   the policy and the rest  the stale rule, on_error and the gate's own limits refuse too; only a
 //                            refusal of the policy's own says that the policy acted
 //
-// Memory: 48 bytes for each request that is or was put off, and what the ranges take.
+// Memory: put_off.h, and what the ranges take.
 
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
 #include "core/decision_record.h"
+#include "metrics/put_off.h"
 #include "metrics/quantiles.h"
 #include "metrics/value_range.h"
 
@@ -63,6 +65,7 @@ struct DecisionFigures {
   std::int64_t rejected = 0;
   std::int64_t left = 0;             // the caller left while it was held
   std::int64_t held = 0;             // ever
+  std::int64_t rerouted = 0;         // times that one came to another gate
   std::int64_t shadow = 0;           // attempts that nothing was enforced on
   std::int64_t shadow_refusals = 0;  // of these, what the policy would have put off or refused
   // Enforced decisions that the policy itself took, and of these those that put off or refused.
@@ -71,8 +74,7 @@ struct DecisionFigures {
   std::int64_t stale_decisions = 0;  // taken by the stale rule
   std::int64_t policy_failures = 0;
   std::array<ReasonCounts, kReasonCount> by_reason;
-  // Seconds. From a request's first defer to its admission, or to the last answer that it got
-  // before it gave up; and what an attempt spent held, of those that left the hold.
+  // Seconds. Of requests (put_off.h), and what an attempt spent held, of those that left the hold.
   PopulationSummary defer_s;
   PopulationSummary hold_s;
   std::vector<SignalFigures> signals;  // that the policy reads, in the order of the catalogue
@@ -81,15 +83,14 @@ struct DecisionFigures {
 class DecisionTally final : public DecisionSink {
  public:
   // A reading that is older was not known to the policy.
-  explicit DecisionTally(Duration max_age) : max_age_(max_age) {}
+  // `is_joined`: figures() will get the records of the clients.
+  explicit DecisionTally(Duration max_age, bool is_joined = false)
+      : max_age_(max_age), put_off_(is_joined) {}
   void on_decision(const DecisionRecord& record) override;
-  DecisionFigures figures() const;
+  // `clients` null: requests are told apart as the door did.
+  DecisionFigures figures(const ClientRecords* clients) const;
 
  private:
-  struct PutOff {
-    Instant first;
-    Instant last;
-  };
   struct SignalTally {
     std::int64_t decisions = 0;
     ValueRange known;
@@ -97,13 +98,11 @@ class DecisionTally final : public DecisionSink {
 
   void count_attempt(const DecisionRecord& record);
   void count_policy(const DecisionRecord& record);
-  void note_defer(const DecisionRecord& record);
   void note_signals(const DecisionRecord& record);
 
   Duration max_age_;
   DecisionFigures counts_;  // its counts alone
-  std::map<std::uint64_t, PutOff> put_off_;
-  std::vector<double> defer_s_;  // of those that were admitted
+  PutOffTimes put_off_;
   std::vector<double> hold_s_;
   std::array<SignalTally, kSignalCount> signals_;
 };

@@ -21,7 +21,7 @@ const ReasonCounts& by(const DecisionFigures& figures, Reason reason) {
 DecisionFigures figures_of(std::span<const DecisionRecord> records) {
   DecisionTally tally(kMaxAge);
   for (const DecisionRecord& record : records) tally.on_decision(record);
-  return tally.figures();
+  return tally.figures(nullptr);
 }
 
 TEST(DecisionTally, CountsAttemptsByWhatTheyWereTold) {
@@ -93,6 +93,28 @@ TEST(DecisionTally, AHoldThatExpiresIsNoDecisionOfThePolicy) {
   EXPECT_DOUBLE_EQ(figures.hold_s.max, 5);
 }
 
+// Each replica has a gate: an attempt whose replica failed comes to another one.
+TEST(DecisionTally, WhoIsReroutedIsCountedOnce) {
+  std::vector<DecisionRecord> records;
+  for (std::uint64_t request = 0; request < 3; ++request) {
+    records.push_back(decision_at(1, request, Decision::admit()));
+  }
+  records.push_back(decision_at(2, 0, Decision::admit()));
+  records.push_back(decision_at(2, 1, Decision::reject(Reason::kConcurrency)));
+  records.push_back(decision_at(2, 2, Decision::defer(Reason::kConcurrency)));
+  records.push_back(decision_at(3, 2, Decision::admit()));
+  for (std::size_t i = 3; i < 6; ++i) records[i].cause = DecisionCause::kRerouted;
+  records[5].held = true;
+  records[6].cause = DecisionCause::kHeld;
+  const DecisionFigures figures = figures_of(records);
+  EXPECT_EQ(figures.presented, 3);
+  EXPECT_EQ(figures.rerouted, 3);
+  EXPECT_EQ(figures.admitted, 2);
+  EXPECT_EQ(figures.rejected, 1);
+  EXPECT_EQ(figures.deferred, 0);
+  EXPECT_EQ(figures.held, 1);
+}
+
 // From the first defer to the admission (2 to 5 s), to the last answer before it gave up (3 to
 // 7 s), and to nothing where it never came again (4 s).
 TEST(DecisionTally, DeferTimeRunsFromTheFirstDefer) {
@@ -111,7 +133,32 @@ TEST(DecisionTally, DeferTimeRunsFromTheFirstDefer) {
   EXPECT_DOUBLE_EQ(figures.defer_s.max, 4);
 }
 
-// Without request ids a further attempt is a new request: only what was held at the door is known.
+// Attempts 0, 1, 3 and 5 are those of one request, 2 and 4 those of another, whatever the door
+// could tell; 6 was never put off.
+TEST(DecisionTally, TheClientsRecordsJoinAttempts) {
+  std::vector<DecisionRecord> records = {
+      decision_at(1, 0, Decision::defer(Reason::kQueueDepth)),
+      decision_at(2, 1, Decision::reject(Reason::kRetryTooLong)),
+      decision_at(3, 2, Decision::defer(Reason::kQueueDepth)),
+      decision_at(4, 3, Decision::admit()),  // served badly: it comes again
+      decision_at(5, 4, Decision::reject(Reason::kRateLimit)),
+      decision_at(6, 5, Decision::defer(Reason::kQueueDepth)),
+      decision_at(7, 6, Decision::admit()),
+  };
+  for (DecisionRecord& record : records) record.request.identity_is_known = false;
+  DecisionTally tally(kMaxAge, true);
+  for (const DecisionRecord& record : records) tally.on_decision(record);
+  ClientRecords clients;
+  clients.request_of = {0, 0, 1, 0, 1, 0, 2};
+  clients.requests.resize(3);
+  const DecisionFigures figures = tally.figures(&clients);
+  EXPECT_EQ(figures.defer_s.count, 3);  // 1 to 4 s, 3 to 5 s, and 6 s, of which nothing came
+  EXPECT_DOUBLE_EQ(figures.defer_s.mean, 5.0 / 3);
+  EXPECT_DOUBLE_EQ(figures.defer_s.max, 3);
+}
+
+// Without request ids and records a further attempt is a new request: only what was held at the
+// door is known.
 TEST(DecisionTally, AnAnsweredDeferOfAnUnknownCallerIsNotATimeOfZero) {
   std::vector<DecisionRecord> records = {decision_at(1, 1, Decision::defer(Reason::kQueueDepth)),
                                          decision_at(2, 2, Decision::defer(Reason::kQueueDepth)),
@@ -177,7 +224,7 @@ TEST(DecisionTally, ASignalIsKnownWhereItsReadingIsFresh) {
   EXPECT_EQ(queue.max, 8);
 }
 
-TEST(ValueRange, QuantilesAreTheSortedOnesToItsError) {
+TEST(ValueRange, F11_QuantilesAreNearestRanksToItsError) {
   RandomStream random(3, "values");
   ValueRange range;
   std::vector<double> values;

@@ -158,7 +158,7 @@ AdmissionSummary summarize_admission(std::span<const Outcome> attempts,
   }
   if (facts.sessions) summary.completion = ratio(facts.sessions_complete, *facts.sessions);
   if (decisions == nullptr) return summary;
-  summary.decisions = decisions->figures();
+  summary.decisions = decisions->figures(clients);
   judge_signal(*summary.decisions, summary);
   summary.policy_acted = action_of(*summary.decisions);
   return summary;

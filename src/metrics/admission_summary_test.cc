@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "base/random.h"
 #include "metrics/admission_fold.h"
 #include "metrics/admission_test_support.h"
@@ -212,7 +214,7 @@ class Liveliness : public testing::Test {
   }
 };
 
-TEST_F(Liveliness, ASignalFarFromItsThresholdIsInert) {
+TEST_F(Liveliness, R2_4_ASignalFarFromItsThresholdIsInert) {
   const AdmissionSummary s = judged({0.01, 0.043}, Decision::admit());
   EXPECT_EQ(s.signal_reached, Liveness::kInert);
   EXPECT_NEAR(*s.signal_headroom, 0.952, 0.0005);
@@ -224,6 +226,31 @@ TEST_F(Liveliness, WithinATenthOfItIsMarginalAndAtItLive) {
   EXPECT_EQ(judged({0.811}, Decision::admit()).signal_reached, Liveness::kMarginal);
   EXPECT_EQ(judged({0.9}, Decision::admit()).signal_reached, Liveness::kLive);
   EXPECT_EQ(judged({}, Decision::admit()).signal_reached, Liveness::kUnknown);
+}
+
+// The queue went far beyond 0.9, and the threshold is one of the KV cache's.
+TEST_F(Liveliness, F11_AThresholdIsComparedWithItsOwnSignal) {
+  DecisionTally tally(kMaxAge);
+  DecisionRecord record = decision_at(1, 1, Decision::admit());
+  record.needed = {Signal::kKvUsedFraction, Signal::kQueueDepth};
+  for (const auto& [signal, value] :
+       {std::pair(Signal::kKvUsedFraction, 0.2), std::pair(Signal::kQueueDepth, 40.0)}) {
+    record.readings[static_cast<std::size_t>(signal)] = Reading::of(signal, value, at(1));
+  }
+  tally.on_decision(record);
+  const SignalThreshold kv = {.signal = Signal::kKvUsedFraction, .value = 0.9};
+  const AdmissionSummary s = summary_of({}, {.slo = kSlo, .threshold = kv}, &tally);
+  EXPECT_EQ(s.signal_reached, Liveness::kInert);
+  EXPECT_NEAR(*s.signal_headroom, 0.7 / 0.9, 1e-12);
+}
+
+// Of a policy that does not compare one signal with one number.
+TEST_F(Liveliness, R2_2_WithoutAThresholdNoneIsReached) {
+  DecisionTally tally(kMaxAge);
+  tally.on_decision(decision_at(1, 1, Decision::reject(Reason::kRateLimit)));
+  const AdmissionSummary s = summary_of({}, {.slo = kSlo}, &tally);
+  EXPECT_EQ(s.signal_reached, Liveness::kUnknown);
+  EXPECT_EQ(s.policy_acted, Liveness::kLive);
 }
 
 TEST_F(Liveliness, F12_ReachingTheThresholdInShadowIsNotActing) {

@@ -30,7 +30,7 @@ JsonValue goodput_json(const AdmissionSummary& s) {
       .add("met", s.has_slo ? JsonValue(s.met) : JsonValue())
       .add("goodput", s.goodput)
       .add("attainment_admitted", s.attainment_admitted)
-      .add("goodput_rps", s.goodput_rps)
+      .add("goodput_of_arrivals_rps", s.goodput_rps)
       .add("offered_rps", s.offered_rps)
       .add("arrival_window_s", s.arrival_window_s);
 }
@@ -72,6 +72,7 @@ JsonValue decisions_json(const std::optional<DecisionFigures>& decisions) {
   return JsonValue::object()
       .add("all", decisions->decisions)
       .add("presented", decisions->presented)
+      .add("rerouted", decisions->rerouted)
       .add("admitted", decisions->admitted)
       .add("deferred", decisions->deferred)
       .add("rejected", decisions->rejected)

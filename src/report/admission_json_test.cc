@@ -53,7 +53,7 @@ TEST(AdmissionJson, HoldsTheFiguresUnderTheirDocumentedNames) {
   EXPECT_EQ(read["attempts"]["amplification"], 1.4);
   EXPECT_EQ(read["slo"]["goodput"], 0.4);
   EXPECT_EQ(read["slo"]["attainment_admitted"], 0.5);
-  EXPECT_TRUE(read["slo"]["goodput_rps"].is_null());
+  EXPECT_TRUE(read["slo"]["goodput_of_arrivals_rps"].is_null());
   EXPECT_EQ(read["tokens"]["wasted"], json::parse(R"({"prompt":404,"output":23})"));
   EXPECT_EQ(read["decisions"]["by_reason"], json::parse(R"({"queue_depth":{"deferred":3,
       "rejected":0,"held":1,"shadow_deferred":0,"shadow_rejected":0}})"));

@@ -109,10 +109,6 @@ void append_readings(std::string& out, const DecisionRecord& record) {
 
 }  // namespace
 
-std::string_view cause_name(DecisionCause cause) {
-  return cause == DecisionCause::kHeld ? "held" : "arrival";
-}
-
 std::string decision_log_head(const DecisionLogFacts& facts) {
   JsonValue head = JsonValue::object();
   head.add("schema", kDecisionsSchema)
@@ -132,7 +128,7 @@ void append_decision_line(std::string& out, const DecisionRecord& record) {
   append_key(out, ",\"tenant\":", record.request.tenant);
   append_key(out, ",\"session\":", record.request.session);
   append_key(out, ",\"root_session\":", record.request.root_session);
-  append_word(out, ",\"cause\":", cause_name(record.cause));
+  append_word(out, ",\"cause\":", decision_cause_name(record.cause));
   append_decision(out, ",\"decided\":", record.decided);
   append_decision(out, ",\"effective\":", record.effective);
   append_flag(out, ",\"enforced\":", record.enforced);

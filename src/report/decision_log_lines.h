@@ -27,7 +27,4 @@ struct DecisionLogFacts {
 std::string decision_log_head(const DecisionLogFacts& facts);  // with the end of its line
 void append_decision_line(std::string& out, const DecisionRecord& record);
 
-// "arrival", "held".
-std::string_view cause_name(DecisionCause cause);
-
 }  // namespace inferscale

@@ -51,13 +51,6 @@ Value named(JsonFields& fields, const char* key, std::optional<Value> (*of)(std:
   return value.value_or(Value{});
 }
 
-std::optional<DecisionCause> cause_of(std::string_view name) {
-  for (const DecisionCause cause : {DecisionCause::kArrival, DecisionCause::kHeld}) {
-    if (cause_name(cause) == name) return cause;
-  }
-  return std::nullopt;
-}
-
 std::optional<OutputPredictor> predictor_of(std::string_view name) {
   using enum OutputPredictor;
   for (const OutputPredictor predictor :
@@ -178,7 +171,8 @@ DecisionRecord read_record(JsonFields& fields, const JsonPlace& place) {
   record.request.tenant = caller_key(fields, "tenant");
   record.request.session = caller_key(fields, "session");
   record.request.root_session = caller_key(fields, "root_session");
-  record.cause = named(fields, "cause", cause_of);
+  record.cause = named(fields, "cause", decision_cause_of);
+  record.request.is_rerouted = record.cause == DecisionCause::kRerouted;
   record.decided = read_decision(fields, place, "decided");
   record.effective = read_decision(fields, place, "effective");
   record.enforced = fields.boolean("enforced");

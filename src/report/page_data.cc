@@ -108,7 +108,8 @@ JsonValue rates_json(const RunFolder& run) {
       .add("width_s", series.width_s)
       .add("arrived", numbers(series.arrived, kValueDigits))
       .add("finished", numbers(series.finished, kValueDigits))
-      .add("refused", numbers(series.refused, kValueDigits));
+      .add("refused", numbers(series.refused, kValueDigits))
+      .add("deferred", numbers(series.deferred, kValueDigits));
 }
 
 JsonValue lengths_json(const RunFolder& run, std::uint32_t Outcome::* length) {

@@ -172,7 +172,7 @@ Result<void> check_admission(const Json& summary, const std::string& path) {
       {"requests", {"arrived", "gave_up", "left", "elsewhere"}},
       {"attempts", {"made", "amplification", "engine_refusals"}},
       {"slo",
-       {"counted", "admitted", "met", "goodput", "attainment_admitted", "goodput_rps",
+       {"counted", "admitted", "met", "goodput", "attainment_admitted", "goodput_of_arrivals_rps",
         "offered_rps", "arrival_window_s"}},
       {"tokens", {"wasted_share"}},
       {"liveness", {}}};

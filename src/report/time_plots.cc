@@ -96,6 +96,7 @@ RateSeries rate_series(std::span<const Outcome> outcomes, std::size_t bins, Inst
   series.arrived.assign(bins, 0);
   series.finished.assign(bins, 0);
   series.refused.assign(bins, 0);
+  series.deferred.assign(bins, 0);
   const auto bin = [&](Instant at) {
     const double share = static_cast<double>(at.ns()) / static_cast<double>(end_ns);
     return std::min(bins - 1, static_cast<std::size_t>(share * static_cast<double>(bins)));
@@ -106,8 +107,9 @@ RateSeries rate_series(std::span<const Outcome> outcomes, std::size_t bins, Inst
     series.arrived[bin(outcome.arrival)] += 1;
     if (outcome.finished() && outcome.finish <= end) series.finished[bin(outcome.finish)] += 1;
     if (outcome.status == OutcomeStatus::kRefused) series.refused[bin(outcome.arrival)] += 1;
+    if (outcome.status == OutcomeStatus::kDeferred) series.deferred[bin(outcome.arrival)] += 1;
   }
-  for (auto* counts : {&series.arrived, &series.finished, &series.refused}) {
+  for (auto* counts : {&series.arrived, &series.finished, &series.refused, &series.deferred}) {
     for (double& count : *counts) count *= per_event;
   }
   return series;

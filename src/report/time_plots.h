@@ -19,7 +19,8 @@ struct RateSeries {
   double width_s = 0;
   std::vector<double> arrived;
   std::vector<double> finished;
-  std::vector<double> refused;  // counted at their arrival
+  std::vector<double> refused;   // counted at their arrival
+  std::vector<double> deferred;  // likewise: those that were told to come again, and did not
 };
 
 // Up to `until` or the last event, whichever is earlier. No bins for a run that takes no time.

@@ -27,6 +27,17 @@ SignalSample sample(double t_s, std::uint32_t replica, std::int64_t queue_depth,
           .kv_used_fraction = kv};
 }
 
+TEST(RateSeries, WhoWasDeferredForGoodIsALineOfItsOwn) {
+  std::vector<Outcome> outcomes(3);
+  outcomes[1].arrival = Instant() + Duration::from_seconds(1);
+  outcomes[1].status = OutcomeStatus::kDeferred;
+  outcomes[2].arrival = Instant() + Duration::from_seconds(4);
+  outcomes[2].status = OutcomeStatus::kRefused;
+  const RateSeries series = rate_series(outcomes, 2);
+  EXPECT_EQ(series.deferred, (std::vector<double>{0.5, 0}));
+  EXPECT_EQ(series.refused, (std::vector<double>{0, 0.5}));
+}
+
 TEST(RateSeries, CountsEveryEventOnceAndEndsWithTheRun) {
   const SampleRun run({.requests = 3000, .slots = 10, .refusals = true});
   const RateSeries series = rate_series(run.outcomes(), 60);

@@ -76,8 +76,10 @@ RequestView Door::view_of(const Request& request) const {
   return view;
 }
 
-Presented Door::present(const Request& request, std::uint32_t replica, Instant now) {
-  const RequestView view = view_of(request);
+Presented Door::present(const Request& request, std::uint32_t replica, bool is_rerouted,
+                        Instant now) {
+  RequestView view = view_of(request);
+  view.is_rerouted = is_rerouted;
   const std::uint32_t gate = gate_of(replica);
   presenting_ = &request;
   Presented presented = gates_[gate]->present(view, now);

@@ -43,8 +43,9 @@ class Door {
   ~Door();
 
   DoorScope scope() const { return options_.scope; }
-  // `replica`: of the gate, for a door of replicas. What was held comes out of take_releases().
-  Presented present(const Request& request, std::uint32_t replica, Instant now);
+  // `replica`: of the gate, for a door of replicas. `is_rerouted`: another gate admitted it, whose
+  // replica failed. What was held comes out of take_releases().
+  Presented present(const Request& request, std::uint32_t replica, bool is_rerouted, Instant now);
   // REQUIRES for these: it was admitted.
   void dispatched(RequestId id, std::uint32_t replica, Instant now);
   void first_token(RequestId id, Instant now);

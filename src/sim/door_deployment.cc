@@ -100,11 +100,28 @@ DoorOptions door_of(const RunConfig& config, const FleetOptions& fleet) {
   return door;
 }
 
+namespace {
+
+// A quantile of nobody's answers would stay at its beginning for ever.
+Result<void> check_predictor(const GateOptions& gate, const CallerFacts& callers) {
+  const OutputPredictor kind = gate.predictor.kind;
+  const bool lacks_tenants = kind == OutputPredictor::kTenantQuantile && !callers.tenants;
+  const bool lacks_sessions = kind == OutputPredictor::kSessionQuantile && !callers.sessions;
+  if (!lacks_tenants && !lacks_sessions) return {};
+  return fail(ErrorCode::kInvalidConfig,
+              "predictor.output_tokens: " + std::string(predictor_name(kind)) +
+                  ": the requests have no " + (lacks_tenants ? "tenants" : "sessions") +
+                  ": expected a predictor that needs none, or " + gate.supply.workload);
+}
+
+}  // namespace
+
 Result<void> finish_door(const AdmissionConfig& config, const CallerFacts& callers,
                          DoorOptions& door) {
   GateOptions& gate = door.gate;
   gate.supply.request.tenant = callers.tenants;
   gate.supply.request.session = callers.sessions;
+  if (Result<void> learns = check_predictor(gate, callers); !learns) return learns;
   for (const auto& [name, limits] : config.tenants) {
     std::optional<std::uint32_t> number;
     for (std::uint32_t i = 0; i < callers.tenant_names.size(); ++i) {

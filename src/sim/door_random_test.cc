@@ -130,7 +130,7 @@ class DecisionText final : public DecisionSink {
             std::to_string(record.sequence) + " " + std::to_string(record.request.request) + " " +
             std::string(verdict_name(record.effective.verdict)) + " " +
             std::string(reason_name(record.effective.reason)) + (record.held ? " held\n" : "\n");
-    if (record.cause == DecisionCause::kArrival) ++presented;
+    if (record.cause != DecisionCause::kHeld) ++presented;
   }
   std::string text;
   std::int64_t presented = 0;

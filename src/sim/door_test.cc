@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "sim/door_test_support.h"
 #include "workload/clients/client_source.h"
 
@@ -62,6 +64,32 @@ TEST(Door, EachReplicaCanHaveAGateOfItsOwn) {
   // Round robin: 2 is sent to the first replica's gate, which is full; 3 to the second's.
   EXPECT_EQ(result.outcomes[2].reason, Reason::kConcurrency);
   EXPECT_TRUE(result.outcomes[3].finished());
+}
+
+// The first replica fails under request 0, and the gate of the second one is full.
+TEST(Door, WhoseReplicaFailedComesToAnotherGateAsTheSameAttempt) {
+  class Causes final : public DecisionSink {
+   public:
+    void on_decision(const DecisionRecord& record) override {
+      seen.push_back({record.request.request, record.cause, record.effective.verdict});
+    }
+    std::vector<std::tuple<std::uint64_t, DecisionCause, Verdict>> seen;
+  } sink;
+  DoorOptions door = door_with("fixed_concurrency", {{"limit", "1"}});
+  door.scope = DoorScope::kReplica;
+  door.gate.sink = &sink;
+  FleetOptions fleet = behind(std::move(door), 2);
+  fleet.failures.planned.push_back({0, at_us(2500), std::nullopt});
+  fleet.failures.then = FailureOptions::Then::kRetry;
+  const SimulationResult result =
+      run_fleet(fleet, {request_at(0, 0, 10, 9), request_at(1, 100, 10, 9)});
+  EXPECT_EQ(result.outcomes[0].status, OutcomeStatus::kRefused);
+  EXPECT_EQ(result.outcomes[0].reason, Reason::kConcurrency);
+  EXPECT_TRUE(result.outcomes[1].finished());
+  const decltype(sink.seen) expected = {{0, DecisionCause::kArrival, Verdict::kAdmit},
+                                        {1, DecisionCause::kArrival, Verdict::kAdmit},
+                                        {0, DecisionCause::kRerouted, Verdict::kReject}};
+  EXPECT_EQ(sink.seen, expected);
 }
 
 TEST(Door, APageIsReadAfterAllThatHappensAtItsInstantAndKnownLater) {

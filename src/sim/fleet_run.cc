@@ -327,10 +327,10 @@ void FleetRun::dispatch(const Request& request, Instant now) {
 }
 
 void FleetRun::wait_for_replica(const Request& request) {
-  door_.push_back(request);
-  ++result_.fleet.door_waited;
-  result_.fleet.door_peak =
-      std::max(result_.fleet.door_peak, static_cast<std::int64_t>(door_.size()));
+  unplaced_.push_back(request);
+  ++result_.fleet.waited_for_replica;
+  result_.fleet.waiting_for_replica_peak =
+      std::max(result_.fleet.waiting_for_replica_peak, static_cast<std::int64_t>(unplaced_.size()));
 }
 
 void FleetRun::send(std::uint32_t index, const Request& request, Instant now) {

@@ -79,10 +79,11 @@ class FleetRun final : public ReplicaSink {
     if (checker_ || lifecycle_) look_after(index, now);
   }
   void look_after(std::uint32_t index, Instant now);
-  // A request that waited at the door, or whose replica failed, comes to a replica at `now`: its
+  // A request that waited for a replica, or whose replica failed, comes to a replica at `now`: its
   // deadline stays where it was.
   void arrive_again(Request& request, Instant now) const;
-  void empty_door(Instant now);
+  // Those who waited for a replica.
+  void place_waiting(Instant now);
   // A request of a reactive source has ended.
   void tell_source(RequestId id, const Answer& answer);
   void end_chain_elsewhere(RequestId id);
@@ -140,6 +141,10 @@ class FleetRun final : public ReplicaSink {
   bool samples_each() const {
     return std::cmp_less_equal(members_.size(), options_.most_sampled_replicas);
   }
+  // Whether a replica that had it broke down.
+  bool has_failed(RequestId id) const {
+    return !times_failed_.empty() && times_failed_.contains(id);
+  }
   bool is_split() const { return link_ != nullptr; }
   bool has_replica_doors() const {
     return gate_ != nullptr && gate_->scope() == DoorScope::kReplica;
@@ -187,11 +192,11 @@ class FleetRun final : public ReplicaSink {
   Instant releases_at_ = Instant::never();  // those whom the gate has released are dispatched
   Instant leave_at_ = Instant::never();     // the next caller leaves
   StatusMap status_;                        // of answers that no gate gives
-  std::deque<Request> door_;
+  std::deque<Request> unplaced_;            // wait for a replica
   std::deque<Request> retries_;
   std::map<RequestId, std::int64_t> times_failed_;
-  std::vector<Handoff> handed_over_;  // by the replica that is being woken
-  std::deque<RequestId> decode_door_;
+  std::vector<Handoff> handed_over_;        // by the replica that is being woken
+  std::deque<RequestId> unplaced_decodes_;  // prefilled, and wait for a replica to decode
   ParkedSequences parked_;
   std::vector<std::pair<RequestId, TokenCount>> reservations_;  // by the one being woken
   ChainPlaces chains_;                                          // of a reactive source, in a fleet

@@ -33,15 +33,15 @@ void FleetRun::come_up(std::uint32_t unit, Instant now) {
     pool_of(i).set_available(i, true);
     if (gate_) gate_->set_available(i, true, now);
   }
-  empty_door(now);
+  place_waiting(now);
 }
 
-void FleetRun::empty_door(Instant now) {
-  while (!door_.empty()) {
-    const std::optional<std::uint32_t> index = front_->choose(door_.front(), now);
+void FleetRun::place_waiting(Instant now) {
+  while (!unplaced_.empty()) {
+    const std::optional<std::uint32_t> index = front_->choose(unplaced_.front(), now);
     if (!index) break;
-    Request request = door_.front();
-    door_.pop_front();
+    Request request = unplaced_.front();
+    unplaced_.pop_front();
     arrive_again(request, now);
     if (has_replica_doors()) {
       present(request, *index, now);
@@ -49,10 +49,10 @@ void FleetRun::empty_door(Instant now) {
       send(*index, request, now);
     }
   }
-  while (!decode_door_.empty()) {
-    ParkedSequence& parked = *parked_.find(decode_door_.front());
+  while (!unplaced_decodes_.empty()) {
+    ParkedSequence& parked = *parked_.find(unplaced_decodes_.front());
     if (!decode_->choose(parked.handoff.request, now)) break;
-    decode_door_.pop_front();
+    unplaced_decodes_.pop_front();
     dispatch_parked(parked, now);
   }
 }
@@ -121,7 +121,7 @@ void FleetRun::unpark(RequestId id, std::uint32_t failed, Instant now) {
     ++result_.transfers.cut;
     if (checker_) checker_->on_transfer_cut(id);
   }
-  if (parked.to == ParkedSequence::kNowhere) std::erase(decode_door_, id);
+  if (parked.to == ParkedSequence::kNowhere) std::erase(unplaced_decodes_, id);
   if (parked.from == failed) {
     if (checker_) checker_->on_taken_back(id);
     if (parked.to == ParkedSequence::kNowhere) return;

@@ -43,7 +43,8 @@ void FleetRun::enter(const Request& request, Instant now) {
 }
 
 void FleetRun::present(const Request& request, std::uint32_t replica, Instant now) {
-  after_presentation(request, now, gate_->present(request, replica, now), replica);
+  after_presentation(request, now, gate_->present(request, replica, has_failed(request.id), now),
+                     replica);
 }
 
 void FleetRun::after_presentation(const Request& request, Instant now, const Presented& presented,
@@ -145,7 +146,7 @@ void FleetRun::end_leaver(const Request& request) {
 
 // Of those in no replica's hands: waiting for one to come up, or between two.
 bool FleetRun::take_from_way(RequestId id, Instant now) {
-  for (std::deque<Request>* waiting : {&door_, &retries_}) {
+  for (std::deque<Request>* waiting : {&unplaced_, &retries_}) {
     const auto place = std::find_if(waiting->begin(), waiting->end(),
                                     [id](const Request& request) { return request.id == id; });
     if (place == waiting->end()) continue;
@@ -171,7 +172,7 @@ bool FleetRun::take_parked(RequestId id, Instant now) {
   from.replica->release(parked.handoff.ticket, now);
   touched(parked.from, now);
   if (parked.to == ParkedSequence::kNowhere) {
-    std::erase(decode_door_, id);
+    std::erase(unplaced_decodes_, id);
   } else {
     Member& to = members_[parked.to];
     --to.custody;

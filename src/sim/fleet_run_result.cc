@@ -51,7 +51,7 @@ void FleetRun::flush() {
     current_ = i;
     members_[i].replica->flush();
   }
-  for (const std::deque<Request>* waiting : {&door_, &retries_}) {
+  for (const std::deque<Request>* waiting : {&unplaced_, &retries_}) {
     for (const Request& request : *waiting) {
       end_without_replica(request, OutcomeStatus::kUnfinished, Reason::kNone, {});
     }
@@ -59,7 +59,7 @@ void FleetRun::flush() {
   for (const Request& request : gate_ ? gate_->held_requests() : std::vector<Request>()) {
     end_without_replica(request, OutcomeStatus::kUnfinished, Reason::kNone, {});
   }
-  for (const RequestId id : decode_door_) {
+  for (const RequestId id : unplaced_decodes_) {
     end_without_replica(parked_.find(id)->handoff.request, OutcomeStatus::kUnfinished,
                         Reason::kNone, {});
   }
@@ -110,13 +110,13 @@ void FleetRun::add_records() {
 std::string FleetRun::why_stuck() const {
   const std::string left =
       std::to_string(in_system_) + (in_system_ == 1 ? " request is left" : " requests are left");
-  if (!door_.empty()) {
+  if (!unplaced_.empty()) {
     return left + ": no replica is up, and none will return or start (" +
-           std::to_string(door_.size()) + " wait at the door)";
+           std::to_string(unplaced_.size()) + " wait at the door)";
   }
-  if (!decode_door_.empty()) {
+  if (!unplaced_decodes_.empty()) {
     return left + ": no decode replica is up, and none will return or start (" +
-           std::to_string(decode_door_.size()) + " were prefilled and wait for one)";
+           std::to_string(unplaced_decodes_.size()) + " were prefilled and wait for one)";
   }
   return left + ": every replica stands still";
 }
@@ -143,7 +143,7 @@ void FleetRun::sample(Instant at, std::vector<SignalSample>& rows) const {
     for (std::uint32_t i = 0; i < count; ++i) rows.push_back(sample_of(i, at));
     return;
   }
-  SignalSample sum{.at = at, .queue_depth = static_cast<std::int64_t>(door_.size())};
+  SignalSample sum{.at = at, .queue_depth = static_cast<std::int64_t>(unplaced_.size())};
   std::int64_t blocks = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     const SignalSample one = sample_of(i, at);

@@ -29,7 +29,7 @@ void FleetRun::hand_over_pending(std::uint32_t index, Instant now) {
     if (decode_->choose(handoff.request, now)) {
       dispatch_parked(parked, now);
     } else {
-      decode_door_.push_back(id);
+      unplaced_decodes_.push_back(id);
     }
   }
   handed_over_.clear();

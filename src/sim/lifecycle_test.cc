@@ -60,8 +60,8 @@ TEST(Failure, WithNobodyUpRequestsWaitAtTheDoorInOrder) {
   EXPECT_EQ(result.outcomes[0].finish, at_us(9000));
   EXPECT_EQ(result.outcomes[1].finish, at_us(6000));
   EXPECT_EQ(result.outcomes[1].arrival, at_us(3000));
-  EXPECT_EQ(result.fleet.door_peak, 3);
-  EXPECT_EQ(result.fleet.door_waited, 3);
+  EXPECT_EQ(result.fleet.waiting_for_replica_peak, 3);
+  EXPECT_EQ(result.fleet.waited_for_replica, 3);
 }
 
 TEST(Failure, ARunThatCannotGoOnSaysWhy) {

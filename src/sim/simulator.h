@@ -88,9 +88,9 @@ struct FleetFacts {
   std::int64_t failures = 0;
   std::int64_t retries = 0;
   std::int64_t lost = 0;
-  std::int64_t door_peak = 0;    // most requests that waited for a replica to come up
-  std::int64_t door_waited = 0;  // how many ever did
-  Duration accelerator_time;     // summed over accelerators, from start-up to end
+  std::int64_t waiting_for_replica_peak = 0;  // most requests that waited for a replica to come up
+  std::int64_t waited_for_replica = 0;        // how many ever did
+  Duration accelerator_time;                  // summed over accelerators, from start-up to end
 };
 
 struct SimulationResult {

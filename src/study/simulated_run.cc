@@ -9,13 +9,16 @@ SimulatedRun simulate_run(const PreparedRun& run, const RunOptions& options, con
   SimulatedRun simulated;
   FleetOptions fleet = run.deployment.fleet;
   std::optional<DecisionTee> tee;
-  if (fleet.door && watch.tallies) simulated.decisions.emplace(fleet.door->gate.max_age);
+  const std::unique_ptr<RequestSource> requests = run.requests();
+  const bool comes_again = requests->reactive() != nullptr;
+  if (fleet.door && watch.tallies) {
+    simulated.decisions.emplace(fleet.door->gate.max_age, comes_again);
+  }
   if (fleet.door && (watch.tallies || watch.log != nullptr)) {
     tee.emplace(simulated.decisions ? &*simulated.decisions : nullptr, watch.log);
     fleet.door->gate.sink = &*tee;
     fleet.door->reads_pages = true;
   }
-  const std::unique_ptr<RequestSource> requests = run.requests();
   simulated.result = simulate_fleet(fleet, options, *requests, control);
   SimulationResult& result = simulated.result;
   if (result.clients && !result.programs) {

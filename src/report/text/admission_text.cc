@@ -71,6 +71,10 @@ std::string decisions_text(const DecisionFigures& d) {
                                         {d.rejected, "rejected"},
                                         {d.left, "left while held"},
                                         {at_door, "held until they left or the run ended"}}));
+  if (d.rerouted > 0) {
+    out += fmt::format("           {} to another replica's door, since their own had failed\n",
+                       counted(d.rerouted, "re-route"));
+  }
   if (d.shadow > 0) {
     out += fmt::format("           in shadow: {}, of which the policy would have refused {}\n",
                        counted(d.shadow, "attempt"), d.shadow_refusals);
@@ -225,8 +229,7 @@ std::string admission_text(const AdmissionSummary& summary, const AdmissionConte
   out += goodput_text(summary) + attempts_text(summary) + waste_text(summary.tokens);
   if (summary.decisions) {
     const DecisionFigures& d = *summary.decisions;
-    out += wait_line("Put off    ",
-                     "requests as the door tells them apart, from the first defer on", d.defer_s);
+    out += wait_line("Put off    ", "requests, from the first defer on", d.defer_s);
     out += wait_line("Held       ", "attempts at the door", d.hold_s);
   }
   out += fairness_text(summary);

@@ -87,8 +87,8 @@ TEST(AdmissionText, CountsByReasonInATable) {
                    "           190 of answers that missed the SLO, 60 of clients that had "
                    "gone\n"));
   EXPECT_TRUE(says(text,
-                   "Put off    mean 1.35 s, p50 0.5, p95 2.25, max 5.00 (120 requests "
-                   "as the door tells them apart, from the first defer on)\n"));
+                   "Put off    mean 1.35 s, p50 0.5, p95 2.25, max 5.00 (120 requests, "
+                   "from the first defer on)\n"));
   EXPECT_TRUE(says(text,
                    "Signal     live: queue_depth reached its threshold of 8.00\n"
                    "Policy     live: put off or refused in 700 of its 1600 enforced "

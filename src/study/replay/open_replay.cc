@@ -82,7 +82,7 @@ void OpenReplay::tell(const DecisionRecord& record, const Decision& decision,
                       AdmissionPolicy& policy) const {
   if (decision.admitted()) {
     if (!is_over_lease(record)) policy.on_admit(record.request, record.at);
-  } else if (record.held && record.cause == DecisionCause::kArrival &&
+  } else if (record.held && record.cause != DecisionCause::kHeld &&
              decision.verdict == Verdict::kDefer) {
     policy.on_held(record.request, record.at);
   } else if (!record.held && record.cause == DecisionCause::kHeld) {
@@ -175,7 +175,7 @@ void OpenReplay::compare(const DecisionRecord& record, const Answer& answer) {
   if ((differs || differs_else) && figures_.first.size() < OpenReplayFigures::kMostShown) {
     figures_.first.push_back({.recorded = record, .replayed = is});
   }
-  if (record.cause != DecisionCause::kArrival) return;
+  if (record.cause == DecisionCause::kHeld) return;
   if (!was_stale) sample(figures_.recorded_duty, was);
   if (!answer.is_stale) sample(figures_.replayed_duty, is);
 }

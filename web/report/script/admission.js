@@ -111,7 +111,7 @@ function admissionRequestTable({ requests, slo, sessions }) {
     rows.push(
       ["Goodput, of all that arrived", percent(slo.goodput)],
       ["Attainment, of those admitted", percent(slo.attainment_admitted)],
-      ["Goodput, requests/s of arrivals", figure(slo.goodput_rps)],
+      ["Goodput, requests/s of arrivals", figure(slo.goodput_of_arrivals_rps)],
       ["Offered, requests/s of arrivals", figure(slo.offered_rps)],
     );
   }

@@ -150,6 +150,7 @@ function ratesFigure(run, rates) {
   const edges = Array.from({ length: bins + 1 }, (_, i) => i * width);
   const steps = (values) => [...values, values[bins - 1]];
   const refusals = rates.refused.some((rate) => rate > 0);
+  const deferrals = rates.deferred.some((rate) => rate > 0);
   return plotFigure(
     "Arrivals and completions",
     "Requests a second, over " + plural(bins, "bin") + " of " + span(rates.width_s) + " each",
@@ -166,6 +167,7 @@ function ratesFigure(run, rates) {
             step("arrived", 0),
             step("finished", 2),
             ...(refusals ? [step("refused", 1)] : []),
+            ...(deferrals ? [step("deferred", 3)] : []),
           ],
         }),
         data: [
@@ -173,6 +175,7 @@ function ratesFigure(run, rates) {
           steps(rates.arrived),
           steps(rates.finished),
           ...(refusals ? [steps(rates.refused)] : []),
+          ...(deferrals ? [steps(rates.deferred)] : []),
         ],
       };
     },

@@ -98,6 +98,22 @@ std::string one_workload_words(const std::vector<AbTextRow>& rows) {
          ". All repetitions are the same run again, so how it is on others is not known.";
 }
 
+// Latencies are of those who were served: where one side refused more, of other requests.
+std::string survivors_words(const std::vector<AbTextRow>& rows) {
+  const auto is_decided = [](const AbTextRow& row) {
+    return row.verdict == "better" || row.verdict == "worse";
+  };
+  const bool judges_latency = std::ranges::any_of(rows, [&](const AbTextRow& row) {
+    return row.headline && row.unit == "ms" && is_decided(row);
+  });
+  const auto refused = std::ranges::find(rows, "refused", &AbTextRow::metric);
+  if (!judges_latency || refused == rows.end() || !is_decided(*refused)) return {};
+  return fmt::format(
+      " Latencies are of the requests that were served, and the treatment refused {} of them: {}. "
+      "Goodput counts all.",
+      refused->verdict == "worse" ? "more" : "fewer", with_means(*refused));
+}
+
 std::string verdict_sentence(const std::string& verdict, const std::vector<AbTextRow>& rows) {
   const std::string better = enumeration(headline(rows, "better"));
   const std::string worse = enumeration(headline(rows, "worse"));
@@ -333,7 +349,8 @@ Result<std::string> ab_text(const std::string& result_json, PlotGlyphs glyphs) {
   JsonFields result(*parsed, kResultPlace);
   const std::vector<AbTextRow> rows = read_ab_rows(result);
   std::string out = "Paired comparison (simulated)\n";
-  out += wrapped("Verdict    ", verdict_sentence(result.text("verdict"), rows));
+  out += wrapped("Verdict    ",
+                 verdict_sentence(result.text("verdict"), rows) + survivors_words(rows));
   out += alternatives_text(result);
   out += runs_line(result, rows);
   out += "\n" + verdicts_table(rows);

@@ -74,6 +74,17 @@ TEST(AbText, TheVerdictComesFirstInWords) {
   expect_says(verdict("too_few_pairs", "too_few_pairs", "too_few_pairs"), "too few repetitions");
 }
 
+// F14: tails of different survivors.
+TEST(AbText, F14_SaysWhoseLatenciesAreCompared) {
+  Json refused = row("refused", "worse", false);
+  refused["unit"] = "requests";
+  const std::string text = text_of(result_of(
+      "trade", {row("TTFT p95", "better", true), row("goodput", "worse", true), refused}));
+  EXPECT_NE(text.find("the treatment refused more"), std::string::npos) << text;
+  EXPECT_EQ(text_of(result_of("better", {row("TTFT p95", "better", true)})).find("refused"),
+            std::string::npos);
+}
+
 TEST(AbText, TablesShowFiguresAndIntervals) {
   const std::string text =
       text_of(result_of("better", {row("TTFT p95", "better", true), row("KV", "lower", false)}));
