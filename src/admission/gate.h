@@ -60,7 +60,8 @@ struct GateCounts {
   std::int64_t shadow_refusals = 0;  // decisions to defer or reject that were not enforced
   std::int64_t stale_decisions = 0;  // taken by the stale rule
   std::int64_t policy_failures = 0;
-  Duration held_time;  // of those that left the hold
+  std::string policy_failure;  // why the first of them failed, where the policy says so
+  Duration held_time;          // of those that left the hold
 };
 
 class AdmissionGate {

@@ -71,6 +71,7 @@ Decision AdmissionGate::Pool::ask(const RequestView& request, AdmissionPolicy& p
   if (!decision.failed) return decision;
   policy_failed = true;
   ++counts_.policy_failures;
+  if (counts_.policy_failure.empty()) counts_.policy_failure = policy.failure();
   return options_.on_error == Verdict::kReject ? Decision::reject(Reason::kPolicyError)
                                                : Decision::admit();
 }

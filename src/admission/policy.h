@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -88,6 +89,8 @@ class AdmissionPolicy {
   virtual std::optional<SignalThreshold> threshold() const { return std::nullopt; }
   // A controller's current limit (requests, sessions), for reports. Nothing: it has none.
   virtual std::optional<double> limit() const { return std::nullopt; }
+  // Why a decision of its own failed first, for reports. Empty: none has, or it does not say.
+  virtual std::string failure() const { return {}; }
 };
 
 // What a policy is made with.

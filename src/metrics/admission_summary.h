@@ -33,6 +33,7 @@ struct AdmissionFacts {
   double enforce = 1;                        // part of the traffic that was governed
   std::optional<SignalThreshold> threshold;  // scalar policies only
   bool admits_all = false;                   // by design, so that it never acts says nothing
+  std::string policy_failure;                // why a decision of its own failed first, if any did
   std::span<const std::uint32_t> tenant_of;  // of each request; empty: they have none
   std::span<const double> tenant_weights;    // by tenant; empty: all the same
   std::optional<std::int64_t> sessions;      // that began; of agent programs
@@ -53,6 +54,7 @@ struct AdmissionSummary {
   std::string policy;
   double enforce = 1;
   bool admits_all = false;
+  std::string policy_failure;  // empty: none failed, or it did not say why
 
   std::int64_t requests = 0;  // that arrived
   std::int64_t attempts = 0;

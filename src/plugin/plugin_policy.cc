@@ -1,9 +1,11 @@
 #include "plugin/plugin_policy.h"
 
 #include <array>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "base/number_text.h"
@@ -98,34 +100,36 @@ class PluginPool {
   inferscale_pool seen_{};
 };
 
-Decision failed_decision() {
-  Decision decision = Decision::admit();
-  decision.failed = true;
-  return decision;
-}
+// A decision, or why there is none.
+using Decided = std::expected<Decision, std::string>;
 
 bool is_reason_of_policies(Reason reason) {
   return reason >= Reason::kQueueDepth && reason <= Reason::kRule;
 }
 
-Decision decision_of(const inferscale_decision& said) {
+Decided decision_of(const inferscale_decision& said) {
   Decision decision;
   decision.wakes_held = said.wakes_held != 0;
   if (said.verdict == INFERSCALE_ADMIT) return decision;
   if (said.verdict != INFERSCALE_DEFER && said.verdict != INFERSCALE_REJECT) {
-    return failed_decision();
+    return std::unexpected("it gave a verdict that there is not: " + std::to_string(said.verdict));
   }
   decision.reason = Reason::kRule;
   if (said.reason != nullptr) {
     const std::optional<Reason> reason = reason_of(said.reason);
-    if (!reason || !is_reason_of_policies(*reason)) return failed_decision();
+    if (!reason || !is_reason_of_policies(*reason)) {
+      return std::unexpected("it gave a reason that policies do not have: '" +
+                             std::string(said.reason) + "'");
+    }
     decision.reason = *reason;
   }
   decision.verdict = Verdict::kReject;
   if (said.verdict == INFERSCALE_REJECT) return decision;
   decision.verdict = Verdict::kDefer;
   decision.may_hold = said.may_hold != 0;
-  if (said.retry_after_ns < 0) return failed_decision();
+  if (said.retry_after_ns < 0) {
+    return std::unexpected("it asked for a wait of " + std::to_string(said.retry_after_ns) + " ns");
+  }
   if (said.retry_after_ns != INFERSCALE_NEVER) {
     decision.retry_after = Duration::nanos(said.retry_after_ns);
   }
@@ -173,7 +177,7 @@ class PluginPolicy final : public AdmissionPolicy {
   const PolicyNeeds& needs() const override { return table_->needs; }
 
   Decision decide(const RequestView& request, const PoolView& pool) override {
-    if (object_ == nullptr) return failed_decision();
+    if (object_ == nullptr) return failed("create() made no policy");
     const inferscale_request seen = as_plugin_sees(request);
     const PluginPool seen_pool(pool, table_->signals);
     inferscale_decision said = {.size = sizeof(inferscale_decision),
@@ -183,9 +187,13 @@ class PluginPolicy final : public AdmissionPolicy {
                                 .may_hold = 1,
                                 .wakes_held = 0,
                                 .reserved = {}};
-    if (functions().decide(object_, &seen, seen_pool.seen(), &said) != 0) return failed_decision();
-    return decision_of(said);
+    const int code = functions().decide(object_, &seen, seen_pool.seen(), &said);
+    if (code != 0) return failed("decide() returned " + std::to_string(code));
+    Decided decided = decision_of(said);
+    return decided ? *decided : failed(std::move(decided.error()));
   }
+
+  std::string failure() const override { return failure_; }
 
   void on_admit(const RequestView& request, Instant now) override {
     if (object_ == nullptr || functions().on_admit == nullptr) return;
@@ -222,6 +230,12 @@ class PluginPolicy final : public AdmissionPolicy {
   }
 
  private:
+  Decision failed(std::string why) {
+    if (failure_.empty()) failure_ = std::move(why);
+    Decision decision = Decision::admit();
+    decision.failed = true;
+    return decision;
+  }
   const inferscale_policy& functions() const { return table_->policy; }
   void look(void (*function)(void*, const inferscale_pool*), const PoolView& pool) {
     if (object_ == nullptr || function == nullptr) return;
@@ -231,6 +245,7 @@ class PluginPolicy final : public AdmissionPolicy {
 
   const PluginTable* table_;
   void* object_;
+  std::string failure_;
 };
 
 static_assert(static_cast<int>(PermitEnd::kFinished) == INFERSCALE_FINISHED &&

@@ -67,7 +67,8 @@ JsonValue reasons_json(const DecisionFigures& decisions) {
   return reasons;
 }
 
-JsonValue decisions_json(const std::optional<DecisionFigures>& decisions) {
+JsonValue decisions_json(const AdmissionSummary& summary) {
+  const std::optional<DecisionFigures>& decisions = summary.decisions;
   if (!decisions) return {};
   return JsonValue::object()
       .add("all", decisions->decisions)
@@ -84,6 +85,8 @@ JsonValue decisions_json(const std::optional<DecisionFigures>& decisions) {
       .add("policy_refusals", decisions->policy_refusals)
       .add("stale", decisions->stale_decisions)
       .add("policy_failures", decisions->policy_failures)
+      .add("policy_failure",
+           summary.policy_failure.empty() ? JsonValue() : JsonValue(summary.policy_failure))
       .add("by_reason", reasons_json(*decisions))
       .add("defer_s", population_json(decisions->defer_s))
       .add("hold_s", population_json(decisions->hold_s));
@@ -180,7 +183,7 @@ JsonValue admission_json(const AdmissionSummary& summary,
       .add("attempts", attempts_json(summary))
       .add("slo", goodput_json(summary))
       .add("tokens", tokens_json(summary.tokens))
-      .add("decisions", decisions_json(summary.decisions))
+      .add("decisions", decisions_json(summary))
       .add("signals", signals_json(summary.decisions))
       .add("liveness", liveness_json(summary))
       .add("fairness", fairness_json(summary, tenant_names))

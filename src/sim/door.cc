@@ -235,6 +235,7 @@ GateCounts Door::counts() const {
     sum.shadow_refusals += counts.shadow_refusals;
     sum.stale_decisions += counts.stale_decisions;
     sum.policy_failures += counts.policy_failures;
+    if (sum.policy_failure.empty()) sum.policy_failure = counts.policy_failure;
     sum.held_time += counts.held_time;
   }
   return sum;

@@ -44,6 +44,7 @@ AdmissionSummary admission_of(const PreparedRun& run, const SimulatedRun& simula
     facts.admits_all = run.config.admission.policy == "none";
     facts.threshold = run.config.admission.door->gate.policy({})->threshold();
   }
+  if (result.gate) facts.policy_failure = result.gate->policy_failure;
   if (result.programs) {
     facts.sessions = static_cast<std::int64_t>(result.programs->sessions.size());
     for (const SessionRecord& session : result.programs->sessions) {

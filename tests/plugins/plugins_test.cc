@@ -170,6 +170,10 @@ TEST(Plugins, AFaultInADecisionIsAFailedAdmission) {
     EXPECT_TRUE(said(fault).failed) << fault.front().first << " " << fault.front().second;
     EXPECT_TRUE(said(fault).admitted());
   }
+  const auto policy = make_policy_for_test("fault_in_decide", faults[3]);
+  EXPECT_EQ(policy->failure(), "");
+  policy->decide({}, FakePool());
+  EXPECT_EQ(policy->failure(), "it gave a reason that policies do not have: 'because'");
 }
 
 TEST(Plugins, TheGateCountsFaultsAndDoesWhatOnErrorSays) {
@@ -184,6 +188,7 @@ TEST(Plugins, TheGateCountsFaultsAndDoesWhatOnErrorSays) {
     ASSERT_TRUE(gate.has_value()) << gate.error().to_string();
     const Presented presented = (*gate)->present({.request = 1, .prompt_tokens = 10}, Instant());
     EXPECT_EQ((*gate)->counts().policy_failures, 1);
+    EXPECT_EQ((*gate)->counts().policy_failure, "decide() returned 1");
     const bool admits = on_error == Verdict::kAdmit;
     EXPECT_EQ(presented.kind, admits ? Presented::Kind::kAdmitted : Presented::Kind::kAnswered);
     EXPECT_EQ(presented.decision.reason, admits ? Reason::kNone : Reason::kPolicyError);

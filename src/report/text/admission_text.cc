@@ -83,11 +83,14 @@ std::string decisions_text(const DecisionFigures& d) {
     out += fmt::format("           {} taken by the stale rule: a signal was too old\n",
                        counted(d.stale_decisions, "decision"));
   }
-  if (d.policy_failures > 0) {
-    out += fmt::format("           {} in which the policy failed\n",
-                       counted(d.policy_failures, "decision"));
-  }
-  return out + reasons_table(d);
+  return out;
+}
+
+std::string failures_text(const AdmissionSummary& s) {
+  if (s.decisions->policy_failures == 0) return {};
+  return fmt::format("           {} in which the policy failed{}{}\n",
+                     counted(s.decisions->policy_failures, "decision"),
+                     s.policy_failure.empty() ? "" : ", first since ", s.policy_failure);
 }
 
 std::string goodput_text(const AdmissionSummary& s) {
@@ -225,7 +228,10 @@ std::string acted_text(const AdmissionSummary& s) {
 
 std::string admission_text(const AdmissionSummary& summary, const AdmissionContext& context) {
   std::string out = head(summary, context);
-  if (summary.decisions) out += decisions_text(*summary.decisions);
+  if (summary.decisions) {
+    out += decisions_text(*summary.decisions) + failures_text(summary) +
+           reasons_table(*summary.decisions);
+  }
   out += goodput_text(summary) + attempts_text(summary) + waste_text(summary.tokens);
   if (summary.decisions) {
     const DecisionFigures& d = *summary.decisions;
