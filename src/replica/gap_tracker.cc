@@ -20,9 +20,8 @@ GapTracker::GapTracker(std::optional<Duration> limit,
   }
 }
 
-void GapTracker::judge(Duration gap, GapRecord& record) {
+void GapTracker::judge_by(const std::optional<Duration>& limit, Duration gap, GapRecord& record) {
   population_.add(gap, 1);
-  const std::optional<Duration>& limit = count_of(record).limit;
   if (limit && gap > *limit) ++record.over;
   record.longest = std::max(record.longest, gap);
 }
@@ -40,6 +39,7 @@ void GapTracker::count_others(Duration gap) {
 }
 
 void GapTracker::count_others(const DecodeSegment& segment, std::int64_t from, std::int64_t to) {
+  if (to < from) return;
   for (Count& count : others_) {
     if (count.limit) count.over += segment.gaps_over(*count.limit, from, to);
   }
@@ -57,12 +57,11 @@ void GapTracker::add(Duration gap, std::int64_t sequences) {
   push_peak(gap);
 }
 
-void GapTracker::add_steps(const DecodeSegment& segment, std::int64_t from, std::int64_t to,
-                           std::int64_t sequences) {
+void GapTracker::add_run(const DecodeSegment& segment, std::int64_t from, std::int64_t to,
+                         std::int64_t sequences) {
   if (to < from) return;
   population_.add_run(segment.step_ns(from), segment.growth_ns(), to - from + 1, sequences);
   if (first_.limit) first_.over += segment.gaps_over(*first_.limit, from, to);
-  if (!others_.empty()) count_others(segment, from, to);
   push_peak(segment.longest_gap(from, to));
 }
 

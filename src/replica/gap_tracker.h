@@ -44,12 +44,15 @@ class GapTracker {
              DurationHistogram& population);
 
   // A gap of one sequence alone.
-  void judge(Duration gap, GapRecord& record);
+  void judge(Duration gap, GapRecord& record) { judge_by(count_of(record).limit, gap, record); }
   // One gap that `sequences` sequences share.
   void add(Duration gap, std::int64_t sequences);
   // The gaps of steps from..to of a segment, shared by `sequences` sequences.
   void add_steps(const DecodeSegment& segment, std::int64_t from, std::int64_t to,
-                 std::int64_t sequences);
+                 std::int64_t sequences) {
+    add_run(segment, from, to, sequences);
+    if (!others_.empty()) count_others(segment, from, to);
+  }
 
   // The sequence shares the gaps from now on.
   void join(GapRecord& record) const {
@@ -73,6 +76,9 @@ class GapTracker {
     std::int64_t over = 0;
   };
   void push_peak(Duration gap);
+  void judge_by(const std::optional<Duration>& limit, Duration gap, GapRecord& record);
+  void add_run(const DecodeSegment& segment, std::int64_t from, std::int64_t to,
+               std::int64_t sequences);
   // Apart from what runs with one limit do at each step, which is to stay short.
   [[gnu::cold]] void count_others(Duration gap);
   [[gnu::cold]] void count_others(const DecodeSegment& segment, std::int64_t from, std::int64_t to);

@@ -73,7 +73,7 @@ TEST(SloClassSource, AGreaterShareKeepsWhoeverWasInTheClass) {
 TEST(SloClassSource, AConversationKeepsItsClass) {
   WorkloadOptions workload = chat();
   workload.generated.conversations =
-      ConversationOptions{.turns = {ConstantLength{5}}, .think_time = {}};
+      ConversationOptions{.turns = {ConstantLength{5}, 1, kMostTurns}, .think_time = {}};
   const std::vector<Request> requests = classified(workload, {.classes = two_classes(0.5)});
   std::map<std::uint32_t, std::uint8_t> of;
   std::array<int, 2> sessions{};

@@ -242,9 +242,8 @@ TEST_F(Cli, MistakesInClassesAreOneError) {
       "simulate run.yaml --set slo_classes.batch.share=0.3 "
       "--set slo_classes.interactive.share=0.3",
       "slo_classes: shares sum to 0.6 (interactive 0.3, batch 0.3): expected a sum of 1");
-  expect_error("simulate run.yaml --set tenants.app.slo_class=premium", "run.yaml");
   expect_error("simulate run.yaml --set tenants.app.slo_class=premium",
-               "tenants.app.slo_class: expected one of interactive, batch");
+               "tenants.app.slo_class: 'premium': expected one of interactive, batch");
   expect_error("simulate run.yaml --set deployment.engine.scheduler=continuous_slo",
                "expected slo_classes.interactive.slo.e2e_ms");
   expect_error("simulate run.yaml --set tenants.nobody.slo_class=batch", "tenants.nobody");
