@@ -235,6 +235,21 @@ TEST_F(Cli, ClassesOfSessionsAndOfClientsThatComeAgain) {
   EXPECT_GT(sessions["slow"], 3);
 }
 
+// Two tenants are served the same tokens, and one has three times the other's weight: Jain's index
+// of 1/3 and 1 is (4/3)^2 / (2 x 10/9) = 0.8.
+TEST_F(Cli, FairnessOfTokensIsOfATenantsWeight) {
+  write("run.yaml", std::string(kByHand) + "admission: {policy: queue_depth}\n");
+  write("trace.csv",
+        "arrival_time,prompt_tokens,output_tokens,tenant\n"
+        "0,8,2,nightly\n0.001,8,2,app\n0.002,8,2,nightly\n0.003,8,2,app\n");
+  const auto jain = [&](const std::string& more) {
+    const Ended ended = run("simulate run.yaml --json" + more);
+    return Json::parse(ended.out)["admission"]["fairness"]["tokens_jain"].get<double>();
+  };
+  EXPECT_DOUBLE_EQ(jain(""), 1);
+  EXPECT_DOUBLE_EQ(jain(" --set tenants.app.weight=3"), 0.8);
+}
+
 TEST_F(Cli, MistakesInClassesAreOneError) {
   write("run.yaml", kByHand);
   write("trace.csv", kByHandTrace);
