@@ -251,7 +251,7 @@ Result<int> Replay::run_closed() {
   note_closed(*log, was->finding);
   const ReplayedRun recorded = replayed_run_of(*prepared_, was->simulated);
   const ReplayedRun again = replayed_run_of(replayed(), is.simulated);
-  const PairedOutcomes pairs = pair_outcomes(was->simulated, is.simulated, prepared_->config.slo);
+  const PairedOutcomes pairs = pair_outcomes(was->simulated, is.simulated, *prepared_);
   if (json_) {
     JsonValue closed = JsonValue::object()
                            .add("identical", is.finding.is_identical())

@@ -20,6 +20,7 @@
 #include "report/run_folder_writer.h"
 #include "report/summary_json.h"
 #include "report/text/admission_text.h"
+#include "report/text/class_text.h"
 #include "report/text/summary_text.h"
 #include "report/text/text_table.h"
 #include "sim/simulator.h"
@@ -186,6 +187,7 @@ Result<void> SingleRun::write_folder(const PreparedRun& run, const SimulatedRun&
                    .attempts = simulated.attempts,
                    .clients = simulated.attempts.empty() ? nullptr : &*result.clients,
                    .slo = run.config.slo,
+                   .classes = run.classes_of(result.slo_class),
                    .signals = result.signals,
                    .replicas = reported_replicas(run, result),
                    .programs = result.programs ? &*result.programs : nullptr,
@@ -241,7 +243,8 @@ void SingleRun::print(const PreparedRun& run, const SimulationResult& result,
     return;
   }
   if (result.programs) {
-    fmt::print("{}", session_text_of(run, result, summary));
+    fmt::print("{}{}", session_text_of(run, result, summary),
+               class_text(summary.classes, "attempts"));
     print_admission();
     print_notes();
     return;

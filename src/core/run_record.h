@@ -13,6 +13,7 @@
 #include "core/session_record.h"
 #include "core/signal_sample.h"
 #include "core/slo.h"
+#include "core/slo_class.h"
 
 namespace inferscale {
 
@@ -26,6 +27,7 @@ struct RunRecord {
   std::span<const Outcome> attempts;
   const ClientRecords* clients = nullptr;  // null: every attempt is a request of its own
   Slo slo;                                 // what `slo_met` of each request is judged by
+  RequestClasses classes;                  // in place of it; of the outcomes
   CarriedColumns carried;
   std::span<const SignalSample> signals;
   std::span<const ReplicaReport> replicas;     // empty: the run has no rows of replicas

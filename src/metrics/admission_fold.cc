@@ -96,7 +96,7 @@ void add_attempt(std::span<const Outcome> attempts, RequestId id, const RequestR
 }  // namespace
 
 std::vector<Outcome> fold_attempts(std::span<const Outcome> attempts, const ClientRecords& clients,
-                                   const Slo& slo) {
+                                   const Slo& slo, const RequestClasses& classes) {
   CHECK(clients.request_of.size() >= attempts.size()) << "attempts without a request";
   std::vector<Outcome> folded;
   folded.reserve(clients.requests.size());
@@ -112,7 +112,8 @@ std::vector<Outcome> fold_attempts(std::span<const Outcome> attempts, const Clie
   for (RequestId id = 0; id < attempts.size(); ++id) {
     const std::uint32_t index = clients.request_of[id];
     if (id > clients.requests[index].last_attempt) continue;  // of a client that is not there
-    add_attempt(attempts, id, clients.requests[index], slo, parts[index], folded[index]);
+    add_attempt(attempts, id, clients.requests[index], classes.slo(id, slo), parts[index],
+                folded[index]);
   }
   return folded;
 }

@@ -15,11 +15,13 @@
 #include "core/outcome.h"
 #include "core/session_record.h"
 #include "core/slo.h"
+#include "core/slo_class.h"
 
 namespace inferscale {
 
 // The outcomes of requests, in order of first arrival. `attempts` are those that `clients` refers
-// to; `slo` is what a stall in a resumed stream is judged by. Of each request:
+// to; `slo`, or the class of an attempt, is what a stall in a resumed stream is judged by. Of
+// each request:
 //
 //   arrival       of its first attempt
 //   start, first token, cached tokens
@@ -33,7 +35,7 @@ namespace inferscale {
 //   status        finished; refused, deferred or lost as the last attempt was; abandoned when the
 //                 client left, or its stream broke, and it did not come again; unfinished
 std::vector<Outcome> fold_attempts(std::span<const Outcome> attempts, const ClientRecords& clients,
-                                   const Slo& slo);
+                                   const Slo& slo, const RequestClasses& classes = {});
 
 // The same table for the calls of agent programs, whose attempts are told by `programs.call_of`: a
 // row for each call that was presented, in order of the instants at which they were ready (and

@@ -71,19 +71,20 @@ std::size_t first_counted(std::span<const Outcome> requests, Instant measured_fr
 }
 
 void fill_goodput(std::span<const Outcome> requests, std::size_t first,
-                  const std::vector<bool>& admitted, const Slo& slo, AdmissionSummary& summary) {
+                  const std::vector<bool>& admitted, const AdmissionFacts& facts,
+                  AdmissionSummary& summary) {
   const std::span<const Outcome> counted = requests.subspan(first);
-  summary.has_slo = slo.any();
+  summary.has_slo = facts.classes.any(facts.slo);
   summary.counted = std::ssize(counted);
   for (std::size_t i = first; i < requests.size(); ++i) {
     if (admitted[i]) ++summary.admitted;
-    if (slo.any() && slo_met(slo, requests[i])) ++summary.met;
+    if (summary.has_slo && slo_met(facts.classes.slo(i, facts.slo), requests[i])) ++summary.met;
   }
   if (counted.empty()) return;
   const Duration window = counted.back().arrival - counted.front().arrival;
   summary.arrival_window_s = window.seconds();
   summary.offered_rps = ratio(static_cast<double>(summary.counted - 1), window.seconds());
-  if (!slo.any()) return;
+  if (!summary.has_slo) return;
   summary.goodput = ratio(summary.met, summary.counted);
   summary.attainment_admitted = ratio(summary.met, summary.admitted);
   if (summary.offered_rps) summary.goodput_rps = *summary.goodput * *summary.offered_rps;
@@ -150,12 +151,12 @@ AdmissionSummary summarize_admission(std::span<const Outcome> attempts,
                            .threshold = facts.threshold};
   count_endings(attempts, requests, clients, summary);
   const std::size_t first = first_counted(requests, facts.measured_from);
-  fill_goodput(requests, first, admitted_requests(attempts, requests.size(), clients), facts.slo,
+  fill_goodput(requests, first, admitted_requests(attempts, requests.size(), clients), facts,
                summary);
-  summary.tokens = token_use(attempts, requests, clients, facts.slo);
+  summary.tokens = token_use(attempts, requests, clients, facts.slo, facts.classes);
   if (!facts.tenant_of.empty()) {
     summary.fairness = tenant_fairness(requests.subspan(first), facts.tenant_of.subspan(first),
-                                       facts.tenant_weights, facts.slo);
+                                       facts.tenant_weights, facts.slo, facts.classes.from(first));
   }
   if (facts.sessions) summary.completion = ratio(facts.sessions_complete, *facts.sessions);
   if (decisions == nullptr) return summary;

@@ -20,6 +20,7 @@
 #include "core/outcome.h"
 #include "core/signal_threshold.h"
 #include "core/slo.h"
+#include "core/slo_class.h"
 #include "metrics/admission_decisions.h"
 #include "metrics/admission_tenants.h"
 #include "metrics/admission_tokens.h"
@@ -29,6 +30,7 @@ namespace inferscale {
 struct AdmissionFacts {
   std::string policy = "none";
   Slo slo;
+  RequestClasses classes;                    // of the requests
   Instant measured_from;                     // the end of the warm-up
   double enforce = 1;                        // part of the traffic that was governed
   std::optional<SignalThreshold> threshold;  // scalar policies only

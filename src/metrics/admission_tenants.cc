@@ -32,8 +32,10 @@ void fill_latencies(std::vector<TenantLatency>& latencies, TenantFairness& fairn
 
 // The tenants that had a request, by index.
 std::vector<TenantFigures> counted(std::span<const Outcome> requests,
-                                   std::span<const std::uint32_t> tenant_of, const Slo& slo,
+                                   std::span<const std::uint32_t> tenant_of, const Slo& common,
+                                   const RequestClasses& classes,
                                    std::vector<TenantLatency>& latencies) {
+  const bool judged = classes.any(common);
   std::vector<TenantFigures> all;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const std::uint32_t index = tenant_of[i];
@@ -42,7 +44,7 @@ std::vector<TenantFigures> counted(std::span<const Outcome> requests,
     TenantFigures& tenant = all[index];
     tenant.tenant = index;
     ++tenant.requests;
-    if (slo.any() && slo_met(slo, requests[i])) ++tenant.met;
+    if (judged && slo_met(classes.slo(i, common), requests[i])) ++tenant.met;
     if (!requests[i].finished()) continue;
     ++tenant.finished;
     tenant.served_tokens +=
@@ -57,11 +59,12 @@ std::vector<TenantFigures> counted(std::span<const Outcome> requests,
 
 TenantFairness tenant_fairness(std::span<const Outcome> requests,
                                std::span<const std::uint32_t> tenant_of,
-                               std::span<const double> weights, const Slo& slo) {
+                               std::span<const double> weights, const Slo& slo,
+                               const RequestClasses& classes) {
   if (tenant_of.empty()) return {};
   CHECK(tenant_of.size() >= requests.size()) << "requests without a tenant";
   std::vector<TenantLatency> latencies;
-  TenantFairness fairness{.tenants = counted(requests, tenant_of, slo, latencies)};
+  TenantFairness fairness{.tenants = counted(requests, tenant_of, slo, classes, latencies)};
   fill_latencies(latencies, fairness);
   std::vector<double> goodput;
   std::vector<double> tokens;
@@ -72,7 +75,7 @@ TenantFairness tenant_fairness(std::span<const Outcome> requests,
     tokens.push_back(static_cast<double>(tenant.served_tokens) / weight);
     if (tenant.e2e_p95_ms) latency.push_back(*tenant.e2e_p95_ms);
   }
-  if (slo.any()) fairness.goodput_jain = jain_index(goodput);
+  if (classes.any(slo)) fairness.goodput_jain = jain_index(goodput);
   fairness.tokens_jain = jain_index(tokens);
   fairness.latency_jain = jain_index(latency);
   return fairness;

@@ -19,6 +19,7 @@
 #include "core/outcome.h"
 #include "core/request.h"
 #include "core/slo.h"
+#include "core/slo_class.h"
 
 namespace inferscale {
 
@@ -42,9 +43,11 @@ struct TenantFairness {
 };
 
 // Of `requests` and the tenant of each (Request::kNobody: nobody's); an empty `tenant_of` gives
-// nothing. `weights` by tenant; empty: all the same. REQUIRES: weights are above 0.
+// nothing. `weights` by tenant; empty: all the same. `classes` are of the requests. REQUIRES:
+// weights are above 0.
 TenantFairness tenant_fairness(std::span<const Outcome> requests,
                                std::span<const std::uint32_t> tenant_of,
-                               std::span<const double> weights, const Slo& slo);
+                               std::span<const double> weights, const Slo& slo,
+                               const RequestClasses& classes = {});
 
 }  // namespace inferscale

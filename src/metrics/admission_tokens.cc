@@ -31,7 +31,7 @@ TokenSums tokens_of(const Outcome& attempt) {
 }
 
 TokenUse token_use(std::span<const Outcome> attempts, std::span<const Outcome> requests,
-                   const ClientRecords* clients, const Slo& slo) {
+                   const ClientRecords* clients, const Slo& slo, const RequestClasses& classes) {
   std::vector<TokenSums> worked(requests.size());
   TokenUse use;
   for (std::size_t id = 0; id < attempts.size(); ++id) {
@@ -40,7 +40,7 @@ TokenUse token_use(std::span<const Outcome> attempts, std::span<const Outcome> r
     worked[clients == nullptr ? id : clients->request_of[id]] += tokens;
   }
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    file_request(requests[i], worked[i], slo, use);
+    file_request(requests[i], worked[i], classes.slo(i, slo), use);
   }
   return use;
 }

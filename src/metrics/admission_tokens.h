@@ -21,6 +21,7 @@
 #include "core/client_record.h"
 #include "core/outcome.h"
 #include "core/slo.h"
+#include "core/slo_class.h"
 
 namespace inferscale {
 
@@ -58,7 +59,9 @@ struct TokenUse {
 TokenSums tokens_of(const Outcome& attempt);
 
 // `requests` are the folded `attempts`; `clients` null: every attempt is a request of its own.
+// `classes` are of the requests.
 TokenUse token_use(std::span<const Outcome> attempts, std::span<const Outcome> requests,
-                   const ClientRecords* clients, const Slo& slo);
+                   const ClientRecords* clients, const Slo& slo,
+                   const RequestClasses& classes = {});
 
 }  // namespace inferscale

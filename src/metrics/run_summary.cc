@@ -74,15 +74,19 @@ std::span<const Outcome> counted_of(std::span<const Outcome> outcomes, Instant w
   return {first, outcomes.end()};
 }
 
-void count_met(std::span<const Outcome> counted, const Slo& slo, RunSummary& summary) {
-  for (const Outcome& outcome : counted) {
+// `classes` are of `counted`, here and below.
+void count_met(std::span<const Outcome> counted, const Slo& common, const RequestClasses& classes,
+               RunSummary& summary) {
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    const Outcome& outcome = counted[i];
+    const Slo& slo = classes.slo(i, common);
     if (outcome.status != OutcomeStatus::kRefused && outcome.status != OutcomeStatus::kDeferred) {
       ++summary.admitted;
     }
     if (!outcome.finished()) continue;
-    if (slo.ttft && outcome.ttft() <= *slo.ttft) ++summary.ttft_met;
-    if (slo.e2e && outcome.e2e() <= *slo.e2e) ++summary.e2e_met;
-    if (slo.itl && itl_met(slo, outcome)) ++summary.itl_met;
+    if (!slo.ttft || outcome.ttft() <= *slo.ttft) ++summary.ttft_met;
+    if (!slo.e2e || outcome.e2e() <= *slo.e2e) ++summary.e2e_met;
+    if (itl_met(slo, outcome)) ++summary.itl_met;
     if (slo_met(slo, outcome)) ++summary.slo_met;
   }
   const auto met = static_cast<double>(summary.slo_met);
@@ -167,19 +171,21 @@ class FinishedMeans {
 };
 
 // All in one reading.
-void fill_confidence(std::span<const Outcome> counted, const Slo& slo, RunSummary& summary) {
+void fill_confidence(std::span<const Outcome> counted, const Slo& common,
+                     const RequestClasses& classes, RunSummary& summary) {
   FinishedMeans finished(summary);
   BatchMeans tpot(summary.tpot_ms.count);
   BatchMeans goodput(std::ssize(counted));
-  for (const Outcome& outcome : counted) {
-    goodput.add(slo_met(slo, outcome) ? 1 : 0);
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    const Outcome& outcome = counted[i];
+    goodput.add(slo_met(classes.slo(i, common), outcome) ? 1 : 0);
     if (!outcome.finished()) continue;
     finished.add(outcome);
     if (outcome.output_tokens >= 2) tpot.add(outcome.tpot_ns() * kMillisPerNano);
   }
   finished.fill(summary);
   summary.confidence.tpot_ms_mean = tpot.of_mean();
-  if (slo.any()) summary.confidence.goodput = goodput.of_share();
+  if (classes.any(common)) summary.confidence.goodput = goodput.of_share();
 }
 
 PopulationSummary of_histogram(const DurationHistogram& gaps) {
@@ -261,7 +267,7 @@ RunSummary summarize_run(std::span<const Outcome> outcomes, const DurationHistog
                          const RunFacts& facts) {
   RunSummary summary;
   summary.arrived = std::ssize(outcomes);
-  summary.has_slo = facts.slo.any();
+  summary.has_slo = facts.classes.any(facts.slo);
   count_endings(outcomes, summary);
   if (facts.prefix_caching) fill_prefix_hits(outcomes, summary);
 
@@ -270,11 +276,14 @@ RunSummary summarize_run(std::span<const Outcome> outcomes, const DurationHistog
   summary.warmup_s = warmup.seconds();
   summary.counted = std::ssize(counted);
   summary.warmup_excluded = summary.arrived - summary.counted;
-  count_met(counted, facts.slo, summary);
+  const auto first_counted = static_cast<std::size_t>(summary.warmup_excluded);
+  const RequestClasses classes = facts.classes.from(first_counted);
+  count_met(counted, facts.slo, classes, summary);
+  summary.classes = summarize_classes(outcomes, facts.classes, first_counted);
   summarize_latencies(counted, summary);
   summary.itl_ms = of_histogram(gaps);
   summary.backlog = judge_backlog(outcomes, warmup);
-  if (summary.steady().value_or(true)) fill_confidence(counted, facts.slo, summary);
+  if (summary.steady().value_or(true)) fill_confidence(counted, facts.slo, classes, summary);
 
   summary.fleet = summarize_fleet(facts.replicas);
   fill_rates(outcomes, facts, summary);

@@ -3,10 +3,12 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/duration_histogram.h"
 #include "core/measurement.h"
@@ -14,8 +16,10 @@
 #include "core/replica_report.h"
 #include "core/request.h"
 #include "core/slo.h"
+#include "core/slo_class.h"
 #include "metrics/backlog.h"
 #include "metrics/batch_means.h"
+#include "metrics/class_summary.h"
 #include "metrics/fleet_summary.h"
 #include "metrics/quantiles.h"
 
@@ -24,6 +28,7 @@ namespace inferscale {
 // What the figures need to know of the deployment and of its time.
 struct RunFacts {
   Slo slo;
+  RequestClasses classes;  // of the outcomes; where there are any, `slo` judges none
   MeasurementOptions measurement;
   Instant end;                              // the last event; the run begins at 0
   std::int64_t accelerators = 1;            // up all the time, unless there are `replicas`
@@ -100,13 +105,16 @@ struct RunSummary {
 
   bool has_slo = false;
   std::int64_t slo_met = 0;
-  std::int64_t ttft_met = 0;  // counted requests that met this target alone
+  // Counted requests that finished and met this target alone, or had no such target to meet.
+  std::int64_t ttft_met = 0;
   std::int64_t itl_met = 0;
   std::int64_t e2e_met = 0;
   double goodput = 0;              // slo_met / counted
   double goodput_rps = 0;          // slo_met / (duration - warmup)
   double attainment_admitted = 0;  // slo_met / admitted
   std::int64_t admitted = 0;       // counted requests that were neither refused nor deferred
+
+  std::vector<ClassFigures> classes;  // none without classes
 
   double kv_used_mean = 0;  // fractions of all blocks, over time
   double kv_used_peak = 0;
@@ -119,6 +127,13 @@ struct RunSummary {
   double accelerator_hours = 0;
   std::optional<double> accelerator_hours_per_million_output_tokens;
   FleetSummary fleet;  // no replicas: nobody kept their reports
+
+  // Whether some request has this target: all do (`common`), or those of some class.
+  bool judges(const Slo& common, std::optional<Duration> Slo::* target) const {
+    return (common.*target).has_value() ||
+           std::any_of(classes.begin(), classes.end(),
+                       [&](const ClassFigures& each) { return (each.slo.*target).has_value(); });
+  }
 
   // Whether percentiles of the run are those of a steady state; nothing when undecided.
   std::optional<bool> steady() const {

@@ -136,7 +136,8 @@ void count_turns(const ProgramRecords& records, std::span<const Outcome> outcome
     if (call.status == CallStatus::kFinished) {
       ++summary.turns_finished;
       recompute_ns += call.recompute_ns;
-      if (slo_met(facts.slo, since_ready(call, outcomes))) ++summary.turns_met;
+      const Slo& slo = facts.classes.slo(call.request, facts.slo);
+      if (slo_met(slo, since_ready(call, outcomes))) ++summary.turns_met;
       count_history(call, before, outcomes, summary, same_replica);
     }
     before = &call;

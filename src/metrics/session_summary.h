@@ -17,6 +17,7 @@
 #include "core/outcome.h"
 #include "core/session_record.h"
 #include "core/slo.h"
+#include "core/slo_class.h"
 #include "metrics/quantiles.h"
 #include "metrics/session_times.h"
 
@@ -24,6 +25,7 @@ namespace inferscale {
 
 struct SessionFacts {
   Slo slo;                           // of a turn
+  RequestClasses classes;            // of the outcomes
   std::optional<Duration> makespan;  // of a session: the budget to be complete within
   Instant end;                       // of the run
   KvRetentionUsage retention;        // of all replicas: sums, but for peaks the highest of any

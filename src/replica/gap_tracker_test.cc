@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "base/random.h"
@@ -12,21 +13,29 @@
 namespace inferscale {
 namespace {
 
+constexpr Duration kLimit = Duration::nanos(500);
+
 struct Watcher {
   GapRecord record;
   std::vector<Duration> gaps;
 };
 
-TEST(GapTracker, EachSequenceGetsItsOwnCountAndMaximum) {
-  const Duration limit = Duration::nanos(500);
+// What a sequence of the class counts when it lists all its gaps.
+std::uint32_t over(const std::vector<Duration>& gaps, std::optional<Duration> limit) {
+  if (!limit) return 0;
+  return static_cast<std::uint32_t>(
+      std::count_if(gaps.begin(), gaps.end(), [&](Duration gap) { return gap > *limit; }));
+}
+
+// Sequences of random classes come and go; `limits` has the limit of each class.
+void watch(GapTracker& tracker, const std::vector<std::optional<Duration>>& limits) {
   RandomStream random(11, "gaps");
-  DurationHistogram population;
-  GapTracker tracker(limit, population);
   std::vector<Watcher> inside;
   for (int event = 0; event < 20'000; ++event) {
     const std::uint64_t kind = random.below(10);
     if (kind < 3) {
       Watcher watcher;
+      watcher.record.slo_class = static_cast<std::uint8_t>(random.below(limits.size()));
       const Duration own = Duration::nanos(static_cast<std::int64_t>(random.below(1000)));
       tracker.judge(own, watcher.record);
       watcher.gaps.push_back(own);
@@ -39,8 +48,7 @@ TEST(GapTracker, EachSequenceGetsItsOwnCountAndMaximum) {
       tracker.leave(leaving.record);
       ASSERT_EQ(leaving.record.longest,
                 *std::max_element(leaving.gaps.begin(), leaving.gaps.end()));
-      ASSERT_EQ(leaving.record.over, std::count_if(leaving.gaps.begin(), leaving.gaps.end(),
-                                                   [&](Duration gap) { return gap > limit; }));
+      ASSERT_EQ(leaving.record.over, over(leaving.gaps, limits[leaving.record.slo_class]));
     } else {
       const Duration gap = Duration::nanos(static_cast<std::int64_t>(random.below(1000)));
       tracker.add(gap, static_cast<std::int64_t>(inside.size()));
@@ -52,6 +60,22 @@ TEST(GapTracker, EachSequenceGetsItsOwnCountAndMaximum) {
       tracker.forget_before(oldest);
     }
   }
+}
+
+TEST(GapTracker, EachSequenceGetsItsOwnCountAndMaximum) {
+  DurationHistogram population;
+  GapTracker tracker(kLimit, population);
+  watch(tracker, {kLimit});
+}
+
+TEST(GapTracker, EachClassHasItsOwnLimit) {
+  // Two classes share a limit, and two have none.
+  const std::vector<std::optional<Duration>> limits = {Duration::nanos(900), kLimit,
+                                                       std::nullopt,         Duration::nanos(900),
+                                                       Duration::nanos(20),  std::nullopt};
+  DurationHistogram population;
+  GapTracker tracker(Duration::nanos(1), limits, population);
+  watch(tracker, limits);
 }
 
 TEST(GapTracker, FallingGapsAreForgottenWhenNoOneCanAskForThem) {

@@ -68,13 +68,27 @@ struct ReplicaOptions {
   std::optional<std::int64_t> max_queued;  // most waiting requests; unlimited when not set
   std::optional<Duration> itl_limit;       // for Outcome::gaps_over_limit
   std::optional<Duration> e2e_limit;       // the deadline that slack is reckoned from
-  ServiceEstimate service;                 // for schedulers that order by it
-  bool serial = false;                     // one call after the other: make_serial_replica
-  bool tells_first_tokens = false;         // the sink is told of them as they come
+  // By Request::slo_class, in place of these two; empty: they are of all requests.
+  std::vector<std::optional<Duration>> class_itl_limits;
+  std::vector<std::optional<Duration>> class_e2e_limits;
+  ServiceEstimate service;          // for schedulers that order by it
+  bool serial = false;              // one call after the other: make_serial_replica
+  bool tells_first_tokens = false;  // the sink is told of them as they come
   // For requests of agent programs; not set: nothing is dropped before its blocks are needed, and
   // no residency is added up.
   std::optional<KvRetentionOptions> retention;
 };
+
+inline const std::optional<Duration>& itl_limit_of(const ReplicaOptions& options,
+                                                   const Request& request) {
+  const auto& by_class = options.class_itl_limits;
+  return by_class.empty() ? options.itl_limit : by_class[request.slo_class];
+}
+inline const std::optional<Duration>& e2e_limit_of(const ReplicaOptions& options,
+                                                   const Request& request) {
+  const auto& by_class = options.class_e2e_limits;
+  return by_class.empty() ? options.e2e_limit : by_class[request.slo_class];
+}
 
 // A sequence on its way from a prefill replica to a decode replica.
 struct Handoff {

@@ -12,7 +12,7 @@ Outcome outcome_of(const Sequence& sequence, OutcomeStatus status, Instant finis
   outcome.finish = finish;
   outcome.cached_tokens = sequence.cached_tokens;
   outcome.itl_max = sequence.gaps.longest;
-  outcome.gaps_over_limit = static_cast<std::uint32_t>(sequence.gaps.over);
+  outcome.gaps_over_limit = sequence.gaps.over;
   outcome.preemptions = static_cast<std::uint16_t>(
       std::min<std::uint32_t>(sequence.preemptions, std::numeric_limits<std::uint16_t>::max()));
   return outcome;

@@ -130,7 +130,7 @@ bool StepwiseReplica::emit(Sequence& sequence, Instant now) {
   } else {
     const Duration gap = now - sequence.last_token;
     gaps_.add(gap, 1);
-    const std::optional<Duration>& limit = state_.options.itl_limit;
+    const std::optional<Duration>& limit = itl_limit_of(state_.options, sequence.request);
     if (limit && gap > *limit) ++sequence.gaps.over;
     sequence.gaps.longest = std::max(sequence.gaps.longest, gap);
   }

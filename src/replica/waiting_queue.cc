@@ -27,6 +27,7 @@ constexpr Sequence kNewSequence;
 void begin(Sequence& sequence, const Request& request) {
   sequence = kNewSequence;
   sequence.request = request;
+  sequence.gaps.slo_class = request.slo_class;
 }
 
 TokenCount to_compute(const Sequence& sequence) {
@@ -58,13 +59,15 @@ QueueKey queue_key(const ReplicaOptions& options, QueueOrder order, const Reques
   const auto rounded =
       static_cast<QueueKey>(std::min(service + 0.5, static_cast<double>(kEndOfTime.ns())));
   if (order == QueueOrder::kService) return rounded;
-  CHECK(order == QueueOrder::kSlack && options.e2e_limit) << "an order without a key";
-  return (request.arrival + *options.e2e_limit - request.spent).ns() - rounded;
+  const std::optional<Duration>& e2e_limit = e2e_limit_of(options, request);
+  CHECK(order == QueueOrder::kSlack && e2e_limit) << "an order without a key";
+  return (request.arrival + *e2e_limit - request.spent).ns() - rounded;
 }
 
 Sequence sequence_of(const Handoff& handoff) {
   Sequence sequence;
   sequence.request = handoff.request;
+  sequence.gaps.slo_class = handoff.request.slo_class;
   sequence.start = handoff.start;
   sequence.first_token = handoff.first_token;
   sequence.last_token = handoff.first_token;

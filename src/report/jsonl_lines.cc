@@ -148,8 +148,14 @@ void append_outcome_line(std::string& out, std::uint64_t id, const Outcome& outc
   append_count(out, ",\"preemptions\":", outcome.preemptions);
   if (columns.cached_tokens) append_count(out, ",\"cached_tokens\":", outcome.cached_tokens);
   if (columns.replica) append_count(out, ",\"replica\":", outcome.replica);
-  append_verdict(out,
-                 ",\"slo_met\":", slo.any() ? std::optional(slo_met(slo, outcome)) : std::nullopt);
+  const RequestClasses& classes = columns.classes;
+  if (classes.exist()) {
+    out += ",\"slo_class\":";
+    append_json_string(out, classes.classes[classes.of[id]].name);
+  }
+  append_verdict(
+      out, ",\"slo_met\":",
+      classes.any(slo) ? std::optional(slo_met(classes.slo(id, slo), outcome)) : std::nullopt);
   append_carried(out, id, outcome, carried);
   out += "}\n";
 }

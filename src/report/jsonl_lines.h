@@ -14,6 +14,7 @@
 #include "core/replica_report.h"
 #include "core/signal_sample.h"
 #include "core/slo.h"
+#include "core/slo_class.h"
 
 namespace inferscale {
 
@@ -21,6 +22,7 @@ namespace inferscale {
 struct OutcomeColumns {
   bool cached_tokens = false;  // runs with a prefix cache
   bool replica = false;        // runs with more than one replica
+  RequestClasses classes;      // runs with classes of service
 };
 
 // Which of a request's attempts an attempt is.

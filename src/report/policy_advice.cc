@@ -20,9 +20,15 @@ AdviceAnswer deadlines(const RunEvidence& run) {
     answer.evidence =
         fmt::format("slo.ttft_ms is {:g}: every first token has a due instant", *run.slo_ttft_ms);
   }
-  if (run.with_deadline && (own || !of_run)) {
-    answer.yes = own || of_run;
-    if (of_run) answer.evidence += "; ";
+  const bool of_class = run.classes_with_ttft > 0;
+  if (of_class) {
+    answer.yes = true;
+    answer.evidence = fmt::format("{} of the SLO classes have a target for the first token",
+                                  run.classes_with_ttft);
+  }
+  if (run.with_deadline && (own || !(of_run || of_class))) {
+    answer.yes = own || of_run || of_class;
+    if (of_run || of_class) answer.evidence += "; ";
     answer.evidence += fmt::format("{} of {} requests carry a deadline of their own",
                                    *run.with_deadline, run.requests.value_or(0));
   }

@@ -30,6 +30,7 @@ struct RunEvidence {
   bool simulated = true;
   bool complete = true;
   std::optional<double> slo_ttft_ms;          // the run's own target
+  std::int64_t classes_with_ttft = 0;         // classes with a target for the first token
   std::optional<std::int64_t> slo_classes;    // classes of the configuration, with targets or not
   std::optional<std::int64_t> requests;       // lines of outcomes
   std::optional<std::int64_t> with_deadline;  // of these, with a deadline of their own

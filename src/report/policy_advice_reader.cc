@@ -58,6 +58,12 @@ Result<void> read_summary(const std::string& path, RunEvidence& run) {
   const Result<Json> summary = read_json_file(path, kMostBytes);
   if (!summary) return std::unexpected(summary.error());
   run.slo_ttft_ms = number_at(*summary, {"slo", "ttft_ms"});
+  const Json* classes = find(*summary, {"slo_classes"});
+  if (classes != nullptr && classes->is_array()) {
+    for (const Json& each : *classes) {
+      if (number_at(each, {"ttft_ms"})) ++run.classes_with_ttft;
+    }
+  }
   run.kv_used_peak = number_at(*summary, {"kv", "used_fraction_peak"});
   run.prefix_hit_rate = number_at(*summary, {"prefix_hit_rate"});
   run.queue_peak = whole_at(*summary, {"queue", "depth_peak"});

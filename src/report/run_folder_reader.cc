@@ -1,6 +1,7 @@
 #include "report/run_folder_reader.h"
 
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -87,6 +88,29 @@ Result<void> check_slo(const Json& summary, const std::string& path) {
   JsonFields slo(summary["slo"], {path}, "slo.");
   slo.text("itl_rule");
   if (slo.failed()) return std::unexpected(slo.error());
+  return {};
+}
+
+// The classes of service, of a run that has them.
+Result<void> check_classes(const Json& summary, const std::string& path) {
+  JsonFields fields(summary, {path});
+  if (!fields.has("slo_classes")) return {};
+  const Json* classes = fields.list("slo_classes");
+  if (classes == nullptr) return std::unexpected(fields.error());
+  for (const Json& each : *classes) {
+    if (!each.is_object()) {
+      fields.fail("slo_classes", "expected a list of objects");
+      return std::unexpected(fields.error());
+    }
+    JsonFields own(each, {path}, "slo_classes.");
+    own.text("name");
+    own.text("itl_rule");
+    own.integer("priority", std::numeric_limits<std::int32_t>::min());
+    check_numbers(
+        own, {"ttft_ms", "itl_ms", "e2e_ms", "arrived", "counted", "finished", "refused",
+              "deferred", "abandoned", "met", "goodput", "attainment_admitted", "ttft_ms_p95"});
+    if (own.failed()) return std::unexpected(own.error());
+  }
   return {};
 }
 
@@ -211,6 +235,7 @@ Result<void> check_summary(const Json& summary, const std::string& path) {
     if (Result<void> group = check_group(summary, path, name, keys); !group) return group;
   }
   if (Result<void> slo = check_slo(summary, path); !slo) return slo;
+  if (Result<void> classes = check_classes(summary, path); !classes) return classes;
   if (Result<void> later = check_later_keys(summary, path); !later) return later;
   if (Result<void> sessions = check_sessions(summary, path); !sessions) return sessions;
   if (Result<void> admission = check_admission(summary, path); !admission) return admission;

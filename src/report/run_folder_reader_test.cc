@@ -151,6 +151,14 @@ TEST_F(RunFolderReader, LaterKeysOfTheSummaryAreCheckedWhereTheyAre) {
   EXPECT_EQ(error(), "summary.json: key 'ttft_ms_p95.high': missing");
 }
 
+TEST_F(RunFolderReader, ReadsARunWithClasses) {
+  const SampleRun sample({.requests = 300, .classes = true});
+  ASSERT_TRUE(write_run_folder(folder_ / "run", sample.record()));
+  EXPECT_EQ(error(), "read without an error");
+  edit("summary.json", "\"priority\": 10", "\"priority\": \"high\"");
+  EXPECT_NE(error().find("summary.json: key 'slo_classes.priority'"), std::string::npos) << error();
+}
+
 // A folder that the first program of version 1 wrote: what came later is absent, not zero.
 TEST_F(RunFolderReader, ReadsTheFirstFoldersOfTheVersion) {
   const Result<RunFolder> read = read_run_folder(INFERSCALE_REPORT_TESTDATA "/version_1");

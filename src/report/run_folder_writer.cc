@@ -70,6 +70,8 @@ Result<void> write_outcomes(const std::string& path, std::span<const Outcome> ou
                                  carried.priority.size(), carried.deadline_ms.size()}) {
     CHECK(rows == 0 || rows >= outcomes.size()) << "a carried column is shorter than the run";
   }
+  CHECK(!columns.classes.exist() || columns.classes.of.size() >= outcomes.size())
+      << "requests without a class";
   return write_lines(path, outcomes.size(), [&](std::string& out, std::size_t i) {
     append_outcome_line(out, i, outcomes[i], slo, carried, columns);
   });
@@ -118,7 +120,7 @@ Result<void> write_sessions(const std::string& path, const RunRecord& record) {
 Result<void> write_calls(const std::string& path, const RunRecord& record) {
   const std::span<const CallRecord> calls = record.programs->calls;
   return write_lines(path, calls.size(), [&](std::string& out, std::size_t i) {
-    append_call_line(out, calls[i], record.outcomes, record.slo);
+    append_call_line(out, calls[i], record.outcomes, record.slo, record.classes);
   });
 }
 
@@ -134,7 +136,8 @@ Result<void> write_requests(const std::string& folder, const RunRecord& record) 
   if (!record.with_outcomes) return {};
   const OutcomeColumns columns = {
       .cached_tokens = record.with_prefix_cache || record.programs != nullptr,
-      .replica = record.replicas.size() > 1};
+      .replica = record.replicas.size() > 1,
+      .classes = record.classes};
   const auto written = write_outcomes(path_in(folder, kOutcomesFile), record.outcomes, record.slo,
                                       record.carried, columns);
   if (!written || record.clients == nullptr) return written;

@@ -97,10 +97,21 @@ SampleRun::SampleRun(const SampleRunOptions& options) : options_(options) {
     slo_.itl = Duration::from_millis(25);
   }
   serve();
+  if (options.classes) classify();
   sample_signals();
   if (options.replicas > 1) report_replicas();
   if (options.admission) put_door_before();
   if (options.sessions) group_into_sessions();
+}
+
+void SampleRun::classify() {
+  classes_ = {{.name = "chat <b>", .slo = slo_, .priority = 10},
+              {.name = "batch", .slo = {.e2e = Duration::from_seconds(10)}, .priority = -1},
+              {.name = "whenever", .slo = {}}};
+  slo_ = {};
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    class_of_.push_back(static_cast<std::uint8_t>(i % 7 < 3 ? 0 : i % 7 < 6 ? 1 : 2));
+  }
 }
 
 void SampleRun::serve() {
@@ -257,6 +268,7 @@ JsonValue SampleRun::admission() const {
       summarize_admission(attempts_, outcomes_, &clients_, &tally,
                           {.policy = "queue_depth",
                            .slo = slo_,
+                           .classes = classes(),
                            .threshold = SignalThreshold{.signal = Signal::kQueueDepth, .value = 32},
                            .tenant_of = tenants});
   return admission_json(summary, names);
@@ -288,6 +300,7 @@ void SampleRun::group_into_sessions() {
 
 void SampleRun::add_sessions(RunRecord& record, Instant end) const {
   SessionFacts facts{.slo = slo_,
+                     .classes = classes(),
                      .makespan = Duration::from_seconds(120),
                      .end = end,
                      .kv_bytes_per_token = 131072,
@@ -316,6 +329,7 @@ void SampleRun::add_sessions(RunRecord& record, Instant end) const {
 
 RunRecord SampleRun::record() const {
   RunFacts facts{.slo = slo_,
+                 .classes = classes(),
                  .measurement = options_.measurement,
                  .end = end_of(outcomes_),
                  .replicas = replicas_,
@@ -360,6 +374,7 @@ RunRecord SampleRun::record() const {
   if (options_.admission) add_admission(record);
   record.outcomes = outcomes_;
   record.slo = slo_;
+  record.classes = classes();
   record.signals = signals_;
   record.replicas = replicas_;
   record.with_prefix_cache = options_.prefix_cache;

@@ -12,6 +12,7 @@
 #include "core/session_record.h"
 #include "core/signal_sample.h"
 #include "core/slo.h"
+#include "core/slo_class.h"
 
 namespace inferscale {
 
@@ -22,6 +23,7 @@ struct SampleRunOptions {
   double slots = 24;  // requests served at once; fewer than the load asks for make a queue
   bool refusals = false;
   bool with_slo = true;
+  bool classes = false;  // of service, in place of the one SLO
   bool with_outcomes = true;
   bool complete = true;
   std::uint32_t replicas = 1;  // of the fleet; more than one are reported on
@@ -46,9 +48,11 @@ class SampleRun {
 
  private:
   void serve();
+  void classify();
   void sample_signals();
   void report_replicas();
   void put_door_before();
+  RequestClasses classes() const { return {.classes = classes_, .of = class_of_}; }
   JsonValue admission() const;
   void add_admission(RunRecord& record) const;
   void group_into_sessions();
@@ -56,6 +60,8 @@ class SampleRun {
 
   SampleRunOptions options_;
   Slo slo_;
+  std::vector<SloClass> classes_;
+  std::vector<std::uint8_t> class_of_;
   std::vector<Outcome> outcomes_;
   std::vector<SignalSample> signals_;
   std::vector<ReplicaReport> replicas_;

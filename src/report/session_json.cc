@@ -24,7 +24,7 @@ JsonValue turns_json(const SessionSummary& s) {
 }
 
 JsonValue slo_json(const SessionSummary& s, const SessionFacts& facts) {
-  const bool judged = facts.slo.any();
+  const bool judged = facts.classes.any(facts.slo);
   return JsonValue::object()
       .add("turns_met", judged ? JsonValue(s.turns_met) : JsonValue())
       .add("turn_attainment", judged ? share(s.turn_attainment, s.turns) : JsonValue())

@@ -35,9 +35,10 @@ void append_scaled(std::string& out, std::string_view key, std::optional<Duratio
   }
 }
 
-// What the last attempt came to, from the instant the call was ready.
+// What the last attempt came to, from the instant the call was ready. `slo` is null where nothing
+// is judged.
 void append_attempt(std::string& out, const CallRecord& call, const Outcome* outcome,
-                    const Slo& slo) {
+                    const Slo* slo) {
   const auto since = [&](Instant instant) {
     return outcome == nullptr || instant == Instant::never() ? std::nullopt
                                                              : std::optional(instant - call.ready);
@@ -60,7 +61,7 @@ void append_attempt(std::string& out, const CallRecord& call, const Outcome* out
     out += ",\"alone_ms\":null,\"recompute_ms\":null";
   }
   out += ",\"slo_met\":";
-  out += !slo.any() ? "null" : slo_met(slo, last) ? "true" : "false";
+  out += slo == nullptr ? "null" : slo_met(*slo, last) ? "true" : "false";
 }
 
 }  // namespace
@@ -122,7 +123,7 @@ void append_session_line(std::string& out, std::uint64_t index, const SessionRec
 }
 
 void append_call_line(std::string& out, const CallRecord& call, std::span<const Outcome> outcomes,
-                      const Slo& slo) {
+                      const Slo& slo, const RequestClasses& classes) {
   append_count(out, "{\"session\":", call.session);
   append_count(out, ",\"chain\":", call.chain);
   append_count(out, ",\"turn\":", call.turn);
@@ -137,11 +138,13 @@ void append_call_line(std::string& out, const CallRecord& call, std::span<const 
     append_count(out, ",\"request\":", call.request);
     outcome = since_ready(call, outcomes);
   }
+  // One that was never presented has met nothing, whatever its targets.
+  const Slo& own = outcome ? classes.slo(call.request, slo) : slo;
   append_instant(out, ",\"ready_ns\":", call.ready);
   append_count(out, ",\"prompt_tokens\":", call.prompt_tokens);
   append_count(out, ",\"output_tokens\":", call.output_tokens);
   append_count(out, ",\"history_tokens\":", call.history_tokens);
-  append_attempt(out, call, outcome ? &*outcome : nullptr, slo);
+  append_attempt(out, call, outcome ? &*outcome : nullptr, classes.any(slo) ? &own : nullptr);
   out += "}\n";
 }
 

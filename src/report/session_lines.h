@@ -12,6 +12,7 @@
 #include "core/outcome.h"
 #include "core/session_record.h"
 #include "core/slo.h"
+#include "core/slo_class.h"
 #include "metrics/session_summary.h"
 
 namespace inferscale {
@@ -27,6 +28,6 @@ void append_session_line(std::string& out, std::uint64_t index, const SessionRec
 
 // Latencies count from `ready`, and the SLO is judged by these.
 void append_call_line(std::string& out, const CallRecord& call, std::span<const Outcome> outcomes,
-                      const Slo& slo);
+                      const Slo& slo, const RequestClasses& classes = {});
 
 }  // namespace inferscale

@@ -1,5 +1,7 @@
 #include "report/summary_json.h"
 
+#include "report/class_json.h"
+
 #include <optional>
 
 #include "core/duration_histogram.h"
@@ -123,12 +125,14 @@ JsonValue throughput_json(const RunSummary& summary) {
 }
 
 JsonValue slo_json(const RunSummary& summary, const Slo& slo) {
-  if (!slo.any()) return {};
+  const bool is_judged = summary.classes.empty() ? slo.any() : summary.has_slo;
+  if (!is_judged) return {};
   const auto target = [](std::optional<Duration> limit) {
     return limit ? JsonValue::millis(*limit) : JsonValue();
   };
-  const auto met = [](std::optional<Duration> limit, std::int64_t count) {
-    return limit ? JsonValue(count) : JsonValue();
+  const auto met = [&](std::optional<Duration> Slo::* limit, std::int64_t count) {
+    const bool judged = summary.judges(slo, limit);
+    return judged ? JsonValue(count) : JsonValue();
   };
   return JsonValue::object()
       .add("ttft_ms", target(slo.ttft))
@@ -136,9 +140,9 @@ JsonValue slo_json(const RunSummary& summary, const Slo& slo) {
       .add("e2e_ms", target(slo.e2e))
       .add("itl_rule", slo.itl_rule == ItlRule::kMax ? "max" : "p95")
       .add("met", summary.slo_met)
-      .add("ttft_met", met(slo.ttft, summary.ttft_met))
-      .add("itl_met", met(slo.itl, summary.itl_met))
-      .add("e2e_met", met(slo.e2e, summary.e2e_met))
+      .add("ttft_met", met(&Slo::ttft, summary.ttft_met))
+      .add("itl_met", met(&Slo::itl, summary.itl_met))
+      .add("e2e_met", met(&Slo::e2e, summary.e2e_met))
       .add("goodput", summary.counted == 0 ? JsonValue() : JsonValue(summary.goodput))
       .add("goodput_rps", summary.goodput_rps)
       .add("attainment_admitted",
@@ -165,8 +169,8 @@ JsonValue summary_json(const RunSummary& summary, const Slo& slo) {
   JsonValue itl = population_json(summary.itl_ms);
   itl.add("relative_error", DurationHistogram::kRelativeError)
       .add("warmup_included", summary.warmup_excluded > 0);
-  return JsonValue::object()
-      .add("requests", requests_json(summary))
+  JsonValue json = JsonValue::object();
+  json.add("requests", requests_json(summary))
       .add("warmup", warmup_json(summary))
       .add("steady", summary.steady())
       .add("backlog", backlog_json(summary.backlog))
@@ -197,6 +201,8 @@ JsonValue summary_json(const RunSummary& summary, const Slo& slo) {
       .add("accelerator_hours_per_million_output_tokens",
            summary.accelerator_hours_per_million_output_tokens)
       .add("fleet", fleet_json(summary.fleet));
+  if (!summary.classes.empty()) json.add("slo_classes", classes_json(summary.classes));
+  return json;
 }
 
 }  // namespace inferscale

@@ -1,6 +1,8 @@
 #include "sim/admission_config.h"
 
+#include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "admission/registry.h"
 #include "base/nearest_word.h"
@@ -249,7 +251,10 @@ void read_predictor(ConfigReader& root, GateOptions& gate) {
 void read_tenants(ConfigReader& root, AdmissionConfig& config) {
   const ConfigNode* tenants = root.raw(
       "tenants", "map of tenant to its limits",
-      "what the door allows a tenant whatever the policy: name: {in_flight: requests}", "{}");
+      "what the door allows a tenant whatever the policy, and the class of its requests: name: "
+      "{in_flight: requests, slo_class: name, weight: 1}; weights are what fairness of tokens "
+      "is judged by",
+      "{}");
   if (tenants == nullptr || tenants->is_null()) return;
   if (!tenants->is_map()) {
     root.fail("tenants", "expected a map of names to limits, got " + tenants->describe());
@@ -258,11 +263,19 @@ void read_tenants(ConfigReader& root, AdmissionConfig& config) {
   ConfigReader all = root.map("tenants", "");
   for (const ConfigNode::Entry& entry : tenants->entries()) {
     ConfigReader limits = all.map(entry.key, "limits of the tenant");
-    TenantLimits own;
-    own.in_flight = limits.optional_integer(
+    TenantConfig own{.name = entry.key};
+    own.limits.in_flight = limits.optional_integer(
         "in_flight", {.min = 1, .max = 1'000'000'000, .unit = "requests", .doc = "at a time"});
+    own.weight = limits.number("weight", {.fallback = 1,
+                                          .min = 0,
+                                          .max = 1e9,
+                                          .above_min = true,
+                                          .doc = "its part of the tokens, beside the others', by "
+                                                 "which fairness is judged"});
+    own.class_name =
+        limits.optional_text("slo_class", "of its requests; null: they draw it like others");
     limits.finish();
-    config.tenants.emplace_back(entry.key, own);
+    config.tenants.push_back(std::move(own));
   }
 }
 
@@ -312,7 +325,10 @@ AdmissionConfig read_admission(ConfigReader& root) {
   read_status(admission, gate);
   read_fallback(admission, config, gate);
   admission.finish();
-  if (config.policy != "none" || !config.tenants.empty()) config.door = std::move(door);
+  const bool limits_any =
+      std::any_of(config.tenants.begin(), config.tenants.end(),
+                  [](const TenantConfig& tenant) { return tenant.limits.in_flight.has_value(); });
+  if (config.policy != "none" || limits_any) config.door = std::move(door);
   return config;
 }
 

@@ -3,9 +3,9 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "admission/gate_options.h"
@@ -16,12 +16,20 @@
 
 namespace inferscale {
 
+// What is said of a tenant. Whose key the name is is known when the workload is.
+struct TenantConfig {
+  std::string name;
+  TenantLimits limits;
+  double weight = 1;  // its part of what is served, beside the others'; for fairness
+  std::optional<std::string> class_name;  // of all its requests; else they draw theirs
+  std::optional<std::uint8_t> slo_class;  // found by it
+};
+
 struct AdmissionConfig {
   // Not set: the policy is `none` and nobody is held or limited, so there is no door at all.
   std::optional<DoorOptions> door;
   std::string policy = "none";
-  // By the names of tenants; whose keys they are is known when the workload is.
-  std::vector<std::pair<std::string, TenantLimits>> tenants;
+  std::vector<TenantConfig> tenants;
   bool has_own_fallback = false;  // else it is made of the deployment
   bool predicts = true;
 };

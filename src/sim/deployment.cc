@@ -67,7 +67,16 @@ std::unique_ptr<LatencyModel> latency_of(const DeploymentConfig& config) {
   return make_speculative(std::move(latency), *config.engine.speculative);
 }
 
-ReplicaOptions replica_options(const DeploymentConfig& config, const Slo& slo, BlockCount blocks,
+// What classes say of one of the limits, in their order.
+std::vector<std::optional<Duration>> limits_of(std::span<const SloClass> classes,
+                                               std::optional<Duration> Slo::* limit) {
+  std::vector<std::optional<Duration>> limits;
+  for (const SloClass& each : classes) limits.push_back(each.slo.*limit);
+  return limits;
+}
+
+ReplicaOptions replica_options(const DeploymentConfig& config, const Slo& slo,
+                               std::span<const SloClass> classes, BlockCount blocks,
                                const KvLayout& layout) {
   const EngineOptions& engine = config.engine;
   return {.scheduler = engine.scheduler,
@@ -84,6 +93,8 @@ ReplicaOptions replica_options(const DeploymentConfig& config, const Slo& slo, B
           .max_queued = engine.max_queued,
           .itl_limit = slo.itl,
           .e2e_limit = slo.e2e,
+          .class_itl_limits = limits_of(classes, &Slo::itl),
+          .class_e2e_limits = limits_of(classes, &Slo::e2e),
           .serial = engine.service == ServiceMode::kSerial,
           .retention = engine.retention};
 }
@@ -103,14 +114,25 @@ Result<void> keep_shared_prefix(const WorkloadOptions& workload, ReplicaOptions&
                   " that there are");
 }
 
+// The key of a deadline that the scheduler needs and some request has not; empty: all is well.
+std::string missing_deadline(const EngineOptions& engine, const Slo& slo,
+                             std::span<const SloClass> classes) {
+  if (!rules_of(engine.scheduler).needs_deadline) return {};
+  for (const SloClass& each : classes) {
+    if (!each.slo.e2e) return "slo_classes." + each.name + ".slo.e2e_ms";
+  }
+  return classes.empty() && !slo.e2e ? "slo.e2e_ms" : "";
+}
+
 }  // namespace
 
-Result<Deployment> derive_deployment(const DeploymentConfig& config, const Slo& slo) {
+Result<Deployment> derive_deployment(const DeploymentConfig& config, const Slo& slo,
+                                     std::span<const SloClass> classes) {
   const EngineOptions& engine = config.engine;
-  if (rules_of(engine.scheduler).needs_deadline && !slo.e2e) {
+  if (const std::string missing = missing_deadline(engine, slo, classes); !missing.empty()) {
     return fail(ErrorCode::kInvalidConfig,
                 "deployment.engine.scheduler: " + std::string(scheduler_name(engine.scheduler)) +
-                    " orders requests by their deadline: expected slo.e2e_ms");
+                    " orders requests by their deadline: expected " + missing);
   }
   Deployment deployment;
   const KvLayout layout = kv_layout(config.model, windows_of(engine), engine.kv_block_tokens);
@@ -128,7 +150,7 @@ Result<Deployment> derive_deployment(const DeploymentConfig& config, const Slo& 
                                 ? blocks_for_cache(*engine.kv_cache_tokens, layout, longest)
                                 : capacity->blocks;
   deployment.latency = latency_of(config);
-  deployment.replica = replica_options(config, slo, blocks, layout);
+  deployment.replica = replica_options(config, slo, classes, blocks, layout);
   deployment.replica.service = service_estimate(
       *deployment.latency, {.max_num_seqs = engine.max_num_seqs,
                             .max_num_batched_tokens = engine.max_num_batched_tokens,
@@ -145,8 +167,10 @@ Result<FleetDeployment> derive_fleet(const RunConfig& config) {
   fleet.router = config.fleet.router;
   fleet.failures = config.fleet.failures;
   fleet.seed = config.seed;
+  fleet.has_slo_classes = !config.slo_classes.empty();
+  derived.warnings = config.warnings;
   for (const GroupConfig& group : config.fleet.groups) {
-    Result<Deployment> kind = derive_deployment(group.deployment, config.slo);
+    Result<Deployment> kind = derive_deployment(group.deployment, config.slo, config.slo_classes);
     if (!kind) {
       Error error = kind.error();
       if (config.fleet.groups.size() > 1) error.message = group.name + ": " + error.message;

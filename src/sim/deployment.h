@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct Deployment {
 };
 
 // An error when the model does not fit in the accelerators' memory.
-Result<Deployment> derive_deployment(const DeploymentConfig& config, const Slo& slo);
+Result<Deployment> derive_deployment(const DeploymentConfig& config, const Slo& slo,
+                                     std::span<const SloClass> classes = {});
 
 struct FleetDeployment {
   // By group, as in the configuration; at least one.

@@ -55,6 +55,7 @@ Door::~Door() {
 RequestView Door::view_of(const Request& request) const {
   const bool known = options_.knows_requests;
   // An open-loop source numbers no attempts: each request is its own first one.
+  const Slo* own = options_.class_slos.empty() ? nullptr : &options_.class_slos[request.slo_class];
   const RequestId first = request.attempt == 0 ? request.id : request.first_attempt;
   RequestView view{.request = known ? first : request.id,
                    .attempt = known ? request.attempt : 0,
@@ -65,14 +66,15 @@ RequestView Door::view_of(const Request& request) const {
                    .reusable_tokens = reusable_of(request),
                    .max_tokens = request.max_tokens,
                    .arrival = request.arrival,
-                   .itl_target = options_.itl.value_or(Duration()),
+                   .itl_target = (own ? own->itl : options_.itl).value_or(Duration()),
                    .body_bytes = request.prompt_tokens * kBytesPerToken,
                    .priority = request.priority,
                    .slo_class = request.slo_class,
                    .identity_is_known = known};
   // Who can't tell a further attempt from a new request counts from this one's arrival.
   const Instant from = known ? request.arrival - request.spent : request.arrival;
-  if (options_.ttft) view.ttft_deadline = from + *options_.ttft;
+  const std::optional<Duration>& ttft = own ? own->ttft : options_.ttft;
+  if (ttft) view.ttft_deadline = from + *ttft;
   return view;
 }
 

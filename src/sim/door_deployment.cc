@@ -58,8 +58,9 @@ SignalSupply supply_of(const FleetOptions& fleet, const RunConfig& config) {
           "the workload (tenants come from workload.prefixes or a trace's column, sessions "
           "from workload.sessions, workload.conversations or a trace's column)"};
   if (caches) supply.signals.add(Signal::kPrefixHitRate);
-  supply.request.deadline = config.slo.ttft.has_value();
-  supply.request.itl_target = config.slo.itl.has_value();
+  const RequestClasses classes{.classes = config.slo_classes};
+  supply.request.deadline = classes.any_ttft(config.slo);
+  supply.request.itl_target = classes.any_itl(config.slo);
   supply.request.predicted_output = true;
   supply.request.true_output =
       config.admission.door->gate.predictor.kind == OutputPredictor::kOracle;
@@ -91,6 +92,7 @@ DoorOptions door_of(const RunConfig& config, const FleetOptions& fleet) {
   gate.service = service_model_of(*front.latency, front.replica, front_replicas(fleet));
   door.ttft = config.slo.ttft;
   door.itl = config.slo.itl;
+  for (const SloClass& each : config.slo_classes) door.class_slos.push_back(each.slo);
   if (!config.admission.has_own_fallback) {
     gate.fallback_name = "fixed_concurrency";
     gate.fallback = concurrency_of(places(door, fleet));
@@ -116,30 +118,32 @@ Result<void> check_predictor(const GateOptions& gate, const CallerFacts& callers
 
 }  // namespace
 
+Result<std::uint32_t> tenant_number(const std::string& name, const CallerFacts& callers) {
+  if (!callers.tenants) {
+    return fail(ErrorCode::kInvalidConfig,
+                "tenants." + name +
+                    ": the requests have no tenants: expected workload.prefixes, "
+                    "or a trace with a column of them");
+  }
+  for (std::uint32_t i = 0; i < callers.tenant_names.size(); ++i) {
+    if (callers.tenant_names[i] == name) return i;
+  }
+  return fail(ErrorCode::kInvalidConfig, "tenants." + name +
+                                             ": no request of the workload is this tenant's: "
+                                             "expected one of " +
+                                             tenant_list(callers));
+}
+
 Result<void> finish_door(const AdmissionConfig& config, const CallerFacts& callers,
                          DoorOptions& door) {
   GateOptions& gate = door.gate;
   gate.supply.request.tenant = callers.tenants;
   gate.supply.request.session = callers.sessions;
   if (Result<void> learns = check_predictor(gate, callers); !learns) return learns;
-  for (const auto& [name, limits] : config.tenants) {
-    std::optional<std::uint32_t> number;
-    for (std::uint32_t i = 0; i < callers.tenant_names.size(); ++i) {
-      if (callers.tenant_names[i] == name) number = i;
-    }
-    if (!callers.tenants) {
-      return fail(ErrorCode::kInvalidConfig,
-                  "tenants." + name +
-                      ": the requests have no tenants: expected workload.prefixes, "
-                      "or a trace with a column of them");
-    }
-    if (!number) {
-      return fail(ErrorCode::kInvalidConfig, "tenants." + name +
-                                                 ": no request of the workload is this tenant's: "
-                                                 "expected one of " +
-                                                 tenant_list(callers));
-    }
-    gate.tenants[caller_key("tenant", *number)] = limits;
+  for (const TenantConfig& tenant : config.tenants) {
+    const Result<std::uint32_t> number = tenant_number(tenant.name, callers);
+    if (!number) return std::unexpected(number.error());
+    gate.tenants[caller_key("tenant", *number)] = tenant.limits;
   }
   // Made once to see that it can be; the oracle's truth is in the run.
   GateOptions probe = gate;

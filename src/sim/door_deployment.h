@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -21,6 +23,9 @@ struct CallerFacts {
 // engines' pages supply, and the fallback policy where none is written. REQUIRES:
 // config.admission.door is set; the fleet's groups are.
 DoorOptions door_of(const RunConfig& config, const FleetOptions& fleet);
+
+// The number of the tenant of this name; an error when no request is its.
+Result<std::uint32_t> tenant_number(const std::string& name, const CallerFacts& callers);
 
 // When it is known whose requests there are: the tenants' limits by key; an error when the policy
 // needs what the run does not have, or a tenant is nobody's.

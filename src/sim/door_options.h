@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "admission/gate_options.h"
 #include "base/time.h"
+#include "core/slo.h"
 
 namespace inferscale {
 
@@ -27,6 +29,7 @@ struct DoorOptions {
   // Of requests, as the gate sees them.
   std::optional<Duration> ttft;
   std::optional<Duration> itl;
+  std::vector<Slo> class_slos;  // by Request::slo_class, in place of these two; may be empty
   bool knows_requests = false;  // attempts of one request carry its id
 };
 

@@ -62,6 +62,7 @@ struct FleetOptions {
   FailureOptions failures;
   std::optional<DoorOptions> door;  // not set: everybody is admitted, and nobody decides
   std::uint64_t seed = 0;           // of routers and failures
+  bool has_slo_classes = false;     // the class of each request is noted
 };
 
 // Makes the engines of a fleet; tests put in their own.

@@ -294,6 +294,7 @@ inline void FleetRun::arrive() {
   }
   CHECK(upcoming_.id == result_.outcomes.size()) << "request ids are not dense";
   result_.outcomes.emplace_back().arrival = upcoming_.arrival;
+  if (fleet_.has_slo_classes) result_.slo_class.push_back(upcoming_.slo_class);
   last_progress_ = upcoming_.arrival;
   ++in_system_;
   if (checker_) checker_->on_arrival(upcoming_.id);

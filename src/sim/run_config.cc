@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/slo_class_options.h"
+
 namespace inferscale {
 namespace {
 
@@ -58,9 +60,28 @@ OutputOptions read_output(ConfigReader& root) {
   return options;
 }
 
-// Keys of the schema whose parts are not in this version.
-void read_keys_of_later_versions(ConfigReader& root) {
-  root.only("slo_classes", "{}", "there is one SLO for all requests in this version");
+void read_targets(ConfigReader& root, RunConfig& config) {
+  config.slo = read_slo(root);
+  config.slo_classes = read_slo_classes(root);
+  if (config.slo_classes.empty()) return;
+  if (config.slo.any()) {
+    config.warnings.emplace_back(
+        "slo judges no request: each has a class of slo_classes, which states its whole SLO.");
+  }
+  config.slo = {};
+}
+
+// Whose class a tenant names.
+void check_tenants(ConfigReader& root, RunConfig& config) {
+  for (TenantConfig& tenant : config.admission.tenants) {
+    if (!tenant.class_name) continue;
+    tenant.slo_class = find_slo_class(config.slo_classes, *tenant.class_name);
+    if (tenant.slo_class) continue;
+    const std::string expected = config.slo_classes.empty()
+                                     ? "there are no slo_classes"
+                                     : "expected one of " + names_of(config.slo_classes);
+    root.map("tenants", "").map(tenant.name, "").fail("slo_class", expected);
+  }
 }
 
 }  // namespace
@@ -77,12 +98,12 @@ RunConfig read_run_config(ConfigReader& root, const ModelResolver& resolve_model
   read_deployment(root, resolve_model, config);
   ConfigReader workload = root.map("workload", "the requests: generated, or the rows of a trace");
   config.workload = read_workload_options(workload);
-  config.slo = read_slo(root);
+  read_targets(root, config);
   config.measurement = read_measurement(root);
   config.output = read_output(root);
   config.clients = read_clients(root);
   config.admission = read_admission(root);
-  read_keys_of_later_versions(root);
+  check_tenants(root, config);
   return config;
 }
 

@@ -1,7 +1,4 @@
 // The configuration of one simulated run: every key of the schema, read in one place.
-//
-// Keys that later versions will give a meaning (slo_classes) are in the schema already; here they
-// take only the value that is true now.
 
 #pragma once
 
@@ -9,11 +6,13 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/config_reader.h"
 #include "catalog/model_spec.h"
 #include "core/measurement.h"
 #include "core/slo.h"
+#include "core/slo_class.h"
 #include "core/slo_options.h"
 #include "sim/admission_config.h"
 #include "sim/fleet_config.h"
@@ -33,11 +32,15 @@ struct RunConfig {
   DeploymentConfig deployment;  // what groups inherit from
   FleetConfig fleet;
   WorkloadOptions workload;
-  Slo slo;
+  Slo slo;  // of all requests; without targets where there are classes
+  std::vector<SloClass> slo_classes;
   MeasurementOptions measurement;
   OutputOptions output;
   ClientOptions clients;
   AdmissionConfig admission;
+  std::vector<std::string> warnings;  // of keys that come to nothing
+
+  bool has_targets() const { return RequestClasses{.classes = slo_classes}.any(slo); }
 };
 
 // Finds a model by its catalogue name or the path of its config.json. Reading files is the

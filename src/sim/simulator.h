@@ -94,7 +94,8 @@ struct FleetFacts {
 };
 
 struct SimulationResult {
-  std::vector<Outcome> outcomes;  // by request id, those that arrived
+  std::vector<Outcome> outcomes;        // by request id, those that arrived
+  std::vector<std::uint8_t> slo_class;  // of each outcome, where requests have classes; else empty
   std::vector<SignalSample> signals;
   // The rows are of the whole fleet: counts are sums, the used fraction is of all KV blocks that
   // are up; the replica is 0.

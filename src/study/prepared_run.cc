@@ -10,6 +10,7 @@
 #include "workload/programs/generate_programs.h"
 #include "workload/programs/program_source.h"
 #include "workload/reactive_source.h"
+#include "workload/slo_class_source.h"
 #include "workload/tenant_prompts.h"
 #include "workload/workload_source.h"
 
@@ -71,20 +72,40 @@ Result<void> finish_admission(PreparedRun& run) {
                     " and workload.sessions.retries both say how a call is tried again: expected "
                     "one of them");
   }
+  const CallerFacts callers = callers_of(run);
+  for (const TenantConfig& tenant : run.config.admission.tenants) {
+    const Result<std::uint32_t> number = tenant_number(tenant.name, callers);
+    if (!number) return std::unexpected(number.error());
+    if (tenant.weight != 1) {
+      run.tenant_weights.resize(callers.tenant_names.size(), 1);
+      run.tenant_weights[*number] = tenant.weight;
+    }
+    if (!tenant.slo_class) continue;
+    if (run.tenant_classes.size() <= *number) run.tenant_classes.resize(*number + 1);
+    run.tenant_classes[*number] = tenant.slo_class;
+  }
   if (!run.deployment.fleet.door) return {};
-  return finish_door(run.config.admission, callers_of(run), *run.deployment.fleet.door);
+  return finish_door(run.config.admission, callers, *run.deployment.fleet.door);
 }
 
 }  // namespace
 
 std::unique_ptr<RequestSource> PreparedRun::requests() const {
   const bool is_open_loop = config.clients.is_open_loop();
-  if (programs && is_open_loop) {
-    return make_program_source(*programs, config.workload.sessions->retries);
+  ClassOptions classes{.classes = config.slo_classes, .of_tenant = tenant_classes};
+  if (programs) {
+    std::unique_ptr<ReactiveSource> calls =
+        is_open_loop ? make_program_source(*programs, config.workload.sessions->retries)
+                     : make_program_source(*programs, config.clients, config.seed);
+    if (classes.classes.empty()) return calls;
+    return with_classes(std::move(calls), std::move(classes), config.seed);
   }
-  if (programs) return make_program_source(*programs, config.clients, config.seed);
   std::unique_ptr<RequestSource> source =
       make_request_source(config.workload, trace.get(), config.seed);
+  if (!classes.classes.empty()) {
+    if (trace) classes.priorities = trace->priority;
+    source = with_classes(std::move(source), std::move(classes), config.seed);
+  }
   if (is_open_loop) return source;
   return make_client_source(std::move(source), config.clients, config.seed);
 }
@@ -155,6 +176,7 @@ RunSummary summary_of(const PreparedRun& run, const SimulationResult& result) {
 RunFacts facts_of(const PreparedRun& run, const SimulationResult& result) {
   const ReplicaUsage& usage = result.usage;
   return {.slo = run.config.slo,
+          .classes = run.classes_of(result.slo_class),
           .measurement = run.config.measurement,
           .end = result.end,
           .accelerators = run.deployment.accelerators(),
@@ -176,6 +198,7 @@ SessionFacts session_facts_of(const PreparedRun& run, const SimulationResult& re
   const std::optional<KvRetentionOptions>& retention = kind.replica.retention;
   const std::optional<SessionOptions>& sessions = run.config.workload.sessions;
   return {.slo = run.config.slo,
+          .classes = run.classes_of(result.slo_class),
           .makespan = sessions ? sessions->makespan : std::nullopt,
           .end = result.end,
           .retention = result.usage.retention,

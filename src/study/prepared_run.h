@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/config_node.h"
 #include "base/result.h"
@@ -43,6 +45,15 @@ struct PreparedRun {
   std::shared_ptr<const Trace> trace;        // null: the requests are generated
   std::shared_ptr<const Programs> programs;  // null: the requests are of no sessions
 
+  // Of tenants that name a class, by number; shorter than the tenants where the others name none.
+  std::vector<std::optional<std::uint8_t>> tenant_classes;
+
+  std::vector<double> tenant_weights;  // by number; empty: all the same
+
+  // The classes of a run's requests, given each one's; none where the run has none.
+  RequestClasses classes_of(const std::vector<std::uint8_t>& slo_class) const {
+    return {.classes = config.slo_classes, .of = slo_class};
+  }
   // The requests from the first on; each call starts a source afresh. It refers to this object.
   std::unique_ptr<RequestSource> requests() const;
 };

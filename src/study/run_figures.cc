@@ -59,7 +59,7 @@ void set_latencies(const RunSummary& summary, RunFigures& figures) {
   set(queue, Metric::kQueueP95, queue.p95);
 }
 
-void set_slo(const RunSummary& summary, const Slo& slo, RunFigures& figures) {
+void set_slo(const RunSummary& summary, const RunConfig& config, RunFigures& figures) {
   if (!summary.has_slo || summary.counted == 0) return;
   const auto share = [&](std::int64_t met) {
     return static_cast<double>(met) / static_cast<double>(summary.counted);
@@ -67,9 +67,10 @@ void set_slo(const RunSummary& summary, const Slo& slo, RunFigures& figures) {
   figures.set(Metric::kGoodput, summary.goodput);
   figures.set(Metric::kGoodputRps, summary.goodput_rps);
   if (summary.admitted > 0) figures.set(Metric::kAttainmentAdmitted, summary.attainment_admitted);
-  if (slo.ttft) figures.set(Metric::kTtftMet, share(summary.ttft_met));
-  if (slo.itl) figures.set(Metric::kItlMet, share(summary.itl_met));
-  if (slo.e2e) figures.set(Metric::kE2eMet, share(summary.e2e_met));
+  const RequestClasses classes{.classes = config.slo_classes};
+  if (classes.any_ttft(config.slo)) figures.set(Metric::kTtftMet, share(summary.ttft_met));
+  if (classes.any_itl(config.slo)) figures.set(Metric::kItlMet, share(summary.itl_met));
+  if (classes.any_e2e(config.slo)) figures.set(Metric::kE2eMet, share(summary.e2e_met));
 }
 
 // Like goodput, of the requests that count and the time after the warm-up: a summary's own rates
@@ -185,7 +186,7 @@ RunFigures figures_of(const PreparedRun& run, const SimulationResult& result) {
   RunFigures figures;
   set_counts(summary, figures);
   set_latencies(summary, figures);
-  set_slo(summary, run.config.slo, figures);
+  set_slo(summary, run.config, figures);
   set_throughput(summary, result.outcomes, figures);
   set_use(summary, figures);
   set_efficiency(summary, result, figures);

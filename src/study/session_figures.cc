@@ -48,7 +48,7 @@ void set_session_figures(const SessionSummary& summary, const SessionFacts& fact
                          RunFigures& figures) {
   set_counts(summary, figures);
   set_times(summary, figures);
-  if (summary.turns > 0 && facts.slo.any()) {
+  if (summary.turns > 0 && facts.classes.any(facts.slo)) {
     figures.set(Metric::kTurnAttainment, summary.turn_attainment);
   }
   if (summary.sessions > 0) figures.set(Metric::kSessionAttainment, summary.session_attainment);

@@ -4,6 +4,22 @@
 
 namespace inferscale {
 
+namespace {
+
+// From the classes of attempts: all of a request have one.
+std::vector<std::uint8_t> classes_of_requests(const std::vector<std::uint8_t>& of_attempts,
+                                              const ClientRecords& clients) {
+  std::vector<std::uint8_t> classes;
+  if (of_attempts.empty()) return classes;
+  classes.reserve(clients.requests.size());
+  for (const RequestRecord& request : clients.requests) {
+    classes.push_back(of_attempts[request.last_attempt]);
+  }
+  return classes;
+}
+
+}  // namespace
+
 SimulatedRun simulate_run(const PreparedRun& run, const RunOptions& options, const DoorWatch& watch,
                           const RunControl& control) {
   SimulatedRun simulated;
@@ -23,7 +39,9 @@ SimulatedRun simulate_run(const PreparedRun& run, const RunOptions& options, con
   SimulationResult& result = simulated.result;
   if (result.clients && !result.programs) {
     simulated.attempts = std::move(result.outcomes);
-    result.outcomes = fold_attempts(simulated.attempts, *result.clients, run.config.slo);
+    result.outcomes = fold_attempts(simulated.attempts, *result.clients, run.config.slo,
+                                    run.classes_of(result.slo_class));
+    result.slo_class = classes_of_requests(result.slo_class, *result.clients);
   }
   return simulated;
 }
@@ -37,8 +55,10 @@ AdmissionSummary admission_of(const PreparedRun& run, const SimulatedRun& simula
   const SimulationResult& result = simulated.result;
   AdmissionFacts facts{.policy = run.config.admission.policy,
                        .slo = run.config.slo,
+                       .classes = run.classes_of(result.slo_class),
                        .measured_from = measured_from,
-                       .tenant_of = tenant_of};
+                       .tenant_of = tenant_of,
+                       .tenant_weights = run.tenant_weights};
   if (run.config.admission.door) {
     facts.enforce = run.config.admission.door->gate.enforce;
     facts.admits_all = run.config.admission.policy == "none";
@@ -63,7 +83,10 @@ AdmissionSummary admission_of(const PreparedRun& run, const SimulatedRun& simula
                                facts);
   }
   const ClientRecords calls = client_records_of(*result.programs, result.outcomes);
-  const std::vector<Outcome> requests = fold_attempts(result.outcomes, calls, run.config.slo);
+  const std::vector<Outcome> requests =
+      fold_attempts(result.outcomes, calls, run.config.slo, facts.classes);
+  const std::vector<std::uint8_t> classes = classes_of_requests(result.slo_class, calls);
+  facts.classes = run.classes_of(classes);
   return summarize_admission(result.outcomes, requests, &calls, decisions, facts);
 }
 

@@ -207,6 +207,7 @@ Scenario make_full_scenario(std::uint64_t seed) {
     scenario.latency = make_shape_probe(std::move(scenario.latency), seed,
                                         scenario.family == ScenarioFamily::kWhole);
   }
+  draw_classes(scenario);
   return scenario;
 }
 

@@ -53,7 +53,7 @@ class Comparison {
     near(real.start, naive.start_ns, "start");
     near(real.first_token, naive.token_ns.front(), "first token");
     near(real.finish, naive.token_ns.back(), "finish");
-    check_gaps(real, naive);
+    check_gaps(itl_limit_of(scenario_.options, request), real, naive);
   }
 
   void near(Instant real, long double naive, const char* what) {
@@ -61,13 +61,13 @@ class Comparison {
         << what << ": " << real.ns() << " against " << static_cast<double>(naive);
   }
 
-  void check_gaps(const Outcome& real, const NaiveOutcome& naive) {
+  void check_gaps(const std::optional<Duration>& itl_limit, const Outcome& real,
+                  const NaiveOutcome& naive) {
     long double longest = 0;
     std::int64_t surely_over = 0;
     std::int64_t perhaps_over = 0;
-    const bool limited = scenario_.options.itl_limit.has_value();
-    const long double limit =
-        limited ? static_cast<long double>(scenario_.options.itl_limit->ns()) : 0;
+    const bool limited = itl_limit.has_value();
+    const long double limit = limited ? static_cast<long double>(itl_limit->ns()) : 0;
     for (size_t i = 1; i < naive.token_ns.size(); ++i) {
       const long double gap = naive.token_ns[i] - naive.token_ns[i - 1];
       longest = std::max(longest, gap);

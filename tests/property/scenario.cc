@@ -204,7 +204,48 @@ Scenario make_scenario(std::uint64_t seed) {
   draw_arrivals(dice, gap, whole ? dice.one_of<std::int64_t>({1, 1000, 1000}) : 1,
                 scenario.requests);
   choose_itl_limit(dice, scenario, scenario.options);
+  draw_classes(scenario);
   return scenario;
+}
+
+namespace {
+
+std::optional<Duration> times(std::optional<Duration> limit, double factor) {
+  if (!limit) return std::nullopt;
+  return Duration::nanos(static_cast<std::int64_t>(static_cast<double>(limit->ns()) * factor) + 1);
+}
+
+void set_deadlines(const std::vector<double>& factors, ReplicaOptions& options) {
+  options.class_e2e_limits.clear();
+  for (const double factor : factors) {
+    options.class_e2e_limits.push_back(times(options.e2e_limit, factor));
+  }
+}
+
+}  // namespace
+
+void draw_classes(Scenario& scenario) {
+  Dice dice(scenario.seed, "classes");
+  if (dice.chance(0.5)) return;
+  const std::int64_t classes = dice.between(1, 4);
+  scenario.options.class_itl_limits.clear();
+  scenario.options.class_e2e_limits.clear();
+  std::vector<double> e2e_factors;
+  for (std::int64_t i = 0; i < classes; ++i) {
+    const bool has_itl = dice.chance(0.8);
+    const double factor = dice.one_of({1.0, 1.0, 0.5, 1.2, 3.0});
+    scenario.options.class_itl_limits.push_back(has_itl ? times(scenario.options.itl_limit, factor)
+                                                        : std::nullopt);
+    e2e_factors.push_back(dice.one_of({1.0, 0.1, 0.7, 4.0}));
+  }
+  set_deadlines(e2e_factors, scenario.options);
+  if (scenario.decode) {
+    scenario.decode->class_itl_limits = scenario.options.class_itl_limits;
+    set_deadlines(e2e_factors, *scenario.decode);
+  }
+  for (Request& request : scenario.requests) {
+    request.slo_class = static_cast<std::uint8_t>(dice.between(0, classes - 1));
+  }
 }
 
 namespace {
@@ -230,6 +271,7 @@ std::string describe_replica(const ReplicaOptions& options) {
   add("max_queued", options.max_queued.value_or(-1), -1);
   add("itl_limit_ns", options.itl_limit ? options.itl_limit->ns() : -1, -1);
   add("e2e_limit_ns", options.e2e_limit ? options.e2e_limit->ns() : -1, -1);
+  add("classes", static_cast<std::int64_t>(options.class_itl_limits.size()), 0);
   return text;
 }
 

@@ -74,6 +74,10 @@ Scenario make_full_scenario(std::uint64_t seed);
 // One replica with a prefix cache and rules for what calls of agent programs leave there.
 Scenario make_program_scenario(std::uint64_t seed);
 
+// In half of the scenarios requests are of classes with limits of their own: of gaps, and of E2E
+// where the replica has one. From draws that nothing else hangs on; drawn anew it is the same.
+void draw_classes(Scenario& scenario);
+
 // The scenario's run when no caller goes.
 struct PlainRun {
   const std::vector<Outcome>& outcomes;    // by request id

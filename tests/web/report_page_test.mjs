@@ -38,6 +38,7 @@ const pages = {
   interrupted: { plots: 11, on: ["light"] },
   one_request: { plots: 11, on: ["light"] },
   door: { plots: 11, on: everywhere },
+  classes: { plots: 11, on: everywhere },
   sessions: { plots: 16, on: everywhere },
   sessions_tail: { plots: 16, on: ["light", "phone"] },
   sessions_alone: { plots: 5, on: ["light", "phone"] },

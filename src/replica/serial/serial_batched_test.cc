@@ -93,6 +93,7 @@ Served serve_apart(MakeReplica make, const ReplicaOptions& options, const Latenc
   Instant slot;
   for (const std::uint32_t chain : turns) {
     Request request = plan.request(chain, turn[chain]++);
+    request.slo_class = static_cast<std::uint8_t>(chain % 3);
     request.arrival = slot + Duration::nanos(static_cast<std::int64_t>(chain) * 1'001);
     replica->enqueue(request);
     slot = slot + kSlot;
@@ -193,13 +194,14 @@ TEST(SerialBatchedTest, CallsThatNeverOverlapTakeTheSameNanoseconds) {
         turns.insert(turns.end(), plan.chains()[chain].calls.size(), chain);
       }
       for (std::size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[dice.below(i)]);
-      ReplicaOptions options{.max_num_batched_tokens = 1'000'000,
-                             .layout = engine.layout,
-                             .kv_blocks = 100'000 * engine.layout.full_groups,
-                             .prefix_caching = true,
-                             .max_model_len = 1'000'000,
-                             .itl_limit = Duration::nanos(14'000),
-                             .retention = retention};
+      ReplicaOptions options{
+          .max_num_batched_tokens = 1'000'000,
+          .layout = engine.layout,
+          .kv_blocks = 100'000 * engine.layout.full_groups,
+          .prefix_caching = true,
+          .max_model_len = 1'000'000,
+          .class_itl_limits = {Duration::nanos(14'000), std::nullopt, Duration::nanos(15'000)},
+          .retention = retention};
       const Served serial = serve_apart(make_serial_replica, options, *latency, plan, turns);
       const Served batched = serve_apart(make_segment_replica, options, *latency, plan, turns);
       expect_same(serial, batched);

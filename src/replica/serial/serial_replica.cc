@@ -10,7 +10,7 @@ SerialReplica::SerialReplica(const ReplicaOptions& options, const ReplicaSurroun
     : options_(options),
       latency_(surroundings.latency),
       sink_(surroundings.sink),
-      gaps_(options.itl_limit, surroundings.gaps),
+      gaps_(options.itl_limit, options.class_itl_limits, surroundings.gaps),
       store_(kv_tokens(options), options.retention ? options.retention->ttl : std::nullopt,
              usage_.retention),
       observer_(surroundings.observer),
@@ -86,7 +86,7 @@ void SerialReplica::serve_next(Instant now) {
   const Request request = waiting_.front();
   waiting_.pop_front();
   waiting_tokens_ -= static_cast<TokenCount>(request.prompt_tokens) + request.max_tokens;
-  call_ = Sequence{.request = request, .start = now};
+  call_ = Sequence{.request = request, .start = now, .gaps = {.slo_class = request.slo_class}};
   Duration moving;
   call_.computed = take_history(*idle, now, moving);
   call_.cached_tokens = static_cast<std::uint32_t>(call_.computed);

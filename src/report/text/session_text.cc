@@ -58,8 +58,10 @@ std::string endings(const SessionSummary& s, const SessionContext& context) {
 std::string verdict(const SessionSummary& s, const SessionFacts& facts) {
   if (s.sessions == 0) return {};
   std::string out;
-  if (facts.slo.any()) {
-    out += fmt::format("SLO        of a turn: {}\n", target_text(facts.slo));
+  if (facts.classes.any(facts.slo)) {
+    out +=
+        fmt::format("SLO        of a turn: {}\n",
+                    facts.classes.exist() ? "that of its session's class" : target_text(facts.slo));
     out +=
         fmt::format("           met by {} of all {} turns{}\n", percent(s.turn_attainment), s.turns,
                     s.turns_finished < s.turns ? ": those that did not finish count against it"

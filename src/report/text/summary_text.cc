@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "report/text/class_text.h"
 #include "report/text/fleet_text.h"
 #include "report/text/measurement_text.h"
 #include "report/text/number_words.h"
@@ -32,7 +33,9 @@ void add_row(TextTable& table, const char* name, const PopulationSummary& p) {
 
 std::string verdict(const RunSummary& s, const SummaryContext& context) {
   if (!s.has_slo) return "SLO        none set: goodput is not judged\n";
-  std::string out = fmt::format("SLO        {}\n", target_text(context.slo));
+  std::string out =
+      fmt::format("SLO        {}\n", s.classes.empty() ? target_text(context.slo)
+                                                       : "of each request that of its class");
   if (s.counted == 0) return out + "Goodput    none: no request arrived after the warm-up\n";
   const ConfidenceInterval& interval = s.confidence.goodput;
   out += fmt::format(
@@ -47,9 +50,9 @@ std::string verdict(const RunSummary& s, const SummaryContext& context) {
     if (!judged) return;
     parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, percent_of(met, s.counted));
   };
-  add("TTFT", context.slo.ttft.has_value(), s.ttft_met);
-  add("ITL", context.slo.itl.has_value(), s.itl_met);
-  add("E2E", context.slo.e2e.has_value(), s.e2e_met);
+  add("TTFT", s.judges(context.slo, &Slo::ttft), s.ttft_met);
+  add("ITL", s.judges(context.slo, &Slo::itl), s.itl_met);
+  add("E2E", s.judges(context.slo, &Slo::e2e), s.e2e_met);
   out += fmt::format("           by target: {}\n", parts);
   if (s.admitted < s.counted) {
     out += fmt::format("           of those admitted: {}\n", percent(s.attainment_admitted));
@@ -164,6 +167,7 @@ std::string summary_text(const RunSummary& summary, const SummaryContext& contex
   out += verdict(summary, context);
   out += endings(summary);
   out += usage(summary, context);
+  if (!summary.classes.empty()) out += "\n" + class_text(summary.classes, "requests");
   out += fleet_text(summary.fleet, context.replicas);
   return out;
 }

@@ -27,6 +27,7 @@ class CapacityRun {
     result_.label = scenario.label();
     result_.options = run_.study.capacity;
     result_.slo = run_.config.slo;
+    result_.slo_classes = run_.config.slo_classes;
     result_.repetitions = run_.study.repeats.value_or(kCapacityRepeats);
     result_.seed = run_.config.seed;
     result_.unit = axis_.unit();
@@ -88,7 +89,8 @@ Result<void> CapacityRun::probe(const std::vector<double>& loads, ProbeStage sta
   auto next = records->begin();
   for (const double load : fresh) {
     const auto end = next + result_.repetitions;
-    CapacityProbe judged = judge_load({next, end}, result_.slo, result_.options);
+    CapacityProbe judged =
+        judge_load({next, end}, result_.slo, result_.options, result_.slo_classes);
     judged.load = load;
     judged.stage = stage;
     judged.settings = axis_.settings(load);

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/slo_class.h"
 #include "study/capacity/capacity_axis.h"
 #include "study/capacity/capacity_probe.h"
 #include "study/run_executor.h"
@@ -45,7 +46,8 @@ struct CapacityResult {
   // What was asked.
   std::string label;  // of the scenario
   CapacityOptions options;
-  Slo slo;
+  Slo slo;  // of all requests; or of each that of its class:
+  std::vector<SloClass> slo_classes;
   std::int64_t repetitions = 0;
   std::uint64_t seed = 0;
   std::string unit;  // of loads

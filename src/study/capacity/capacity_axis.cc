@@ -93,7 +93,7 @@ Result<CapacityAxis> CapacityAxis::make(const Scenario& scenario) {
   const PreparedRun& run = scenario.base();
   CapacityAxis axis;
   axis.options_ = run.study.capacity;
-  if (!run.config.slo.any()) {
+  if (!run.config.has_targets()) {
     return refuse(
         "slo: expected at least one target (ttft_ms, itl_ms or e2e_ms): a load is carried when "
         "requests meet their targets, and without one any load is",

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/slo_class_options.h"
+
 namespace inferscale {
 namespace {
 
@@ -111,6 +113,7 @@ void add_question(const CapacityResult& result, JsonValue& json) {
                       .add("ttft_ms", target(result.slo.ttft))
                       .add("itl_ms", target(result.slo.itl))
                       .add("e2e_ms", target(result.slo.e2e)));
+  if (!result.slo_classes.empty()) json.add("slo_classes", names_of(result.slo_classes));
   json.add("attainment_target", options.attainment);
   json.add("drain_within_s",
            options.drain_within ? JsonValue(options.drain_within->seconds()) : JsonValue());

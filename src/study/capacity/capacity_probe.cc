@@ -11,12 +11,15 @@ namespace {
 constexpr double kLongestDrainS = 60;
 constexpr double kPartOfWindow = 0.1;
 
-double drain_bound_s(const RunFigures& run, const Slo& slo, const CapacityOptions& options) {
+double drain_bound_s(const RunFigures& run, std::span<const Slo> slos,
+                     const CapacityOptions& options) {
   if (options.drain_within) return options.drain_within->seconds();
   const double window = run[Metric::kArrivalWindow].value_or(0);
   double bound = std::min(kLongestDrainS, kPartOfWindow * window);
-  if (slo.ttft) bound = std::max(bound, slo.ttft->seconds());
-  if (slo.e2e) bound = std::max(bound, slo.e2e->seconds());
+  for (const Slo& slo : slos) {
+    if (slo.ttft) bound = std::max(bound, slo.ttft->seconds());
+    if (slo.e2e) bound = std::max(bound, slo.e2e->seconds());
+  }
   return bound + run[Metric::kServiceMax].value_or(0);
 }
 
@@ -55,10 +58,10 @@ void note_failure(const std::string& reason, CapacityProbe& probe) {
   if (std::find(known.begin(), known.end(), reason) == known.end()) known.push_back(reason);
 }
 
-void judge_drain(const RunFigures& run, const Slo& slo, const CapacityOptions& options,
+void judge_drain(const RunFigures& run, std::span<const Slo> slos, const CapacityOptions& options,
                  CapacityProbe& probe) {
   const double drain = run[Metric::kDrain].value_or(0);
-  const double bound = drain_bound_s(run, slo, options);
+  const double bound = drain_bound_s(run, slos, options);
   if (drain > bound) ++probe.not_drained;
   if (run[Metric::kUnfinished].value_or(0) > 0) ++probe.unfinished;
   if (!probe.drain_s || drain - bound > *probe.drain_s - *probe.drain_bound_s) {
@@ -70,7 +73,9 @@ void judge_drain(const RunFigures& run, const Slo& slo, const CapacityOptions& o
 }  // namespace
 
 CapacityProbe judge_load(std::vector<RunResult> records, const Slo& slo,
-                         const CapacityOptions& options) {
+                         const CapacityOptions& options, std::span<const SloClass> classes) {
+  std::vector<Slo> slos = {slo};
+  for (const SloClass& each : classes) slos.push_back(each.slo);
   CHECK(!records.empty()) << "a load without runs";
   CapacityProbe probe;
   probe.repetitions = static_cast<std::int64_t>(records.size());
@@ -82,7 +87,7 @@ CapacityProbe judge_load(std::vector<RunResult> records, const Slo& slo,
       continue;
     }
     const RunFigures& run = record.figures;
-    judge_drain(run, slo, options, probe);
+    judge_drain(run, slos, options, probe);
     if (run[Metric::kSaturated].value_or(0) > 0) ++probe.saturated;
     const std::optional<double> goodput = run[Metric::kGoodput];
     if (!goodput) {

@@ -19,10 +19,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/slo.h"
+#include "core/slo_class.h"
 #include "study/capacity/capacity_options.h"
 #include "study/run_once.h"
 #include "study/run_request.h"
@@ -69,7 +71,8 @@ struct CapacityProbe {
 };
 
 // REQUIRES: there are records.
+// `classes`, where there are any, have targets in place of `slo`.
 CapacityProbe judge_load(std::vector<RunResult> records, const Slo& slo,
-                         const CapacityOptions& options);
+                         const CapacityOptions& options, std::span<const SloClass> classes = {});
 
 }  // namespace inferscale

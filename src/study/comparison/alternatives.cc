@@ -59,7 +59,7 @@ std::vector<std::string> notes_of(const PreparedRun& baseline, const PreparedRun
         "The workloads differ: the same seed does not give both the same requests, so pairs have "
         "less in common, and what is compared is deployment and workload together.");
   }
-  if (changes_below(changes, "slo")) {
+  if (changes_below(changes, "slo") || changes_below(changes, "slo_classes")) {
     notes.emplace_back("The SLOs differ: goodput is judged against each one's own targets.");
   }
   if (changes_below(changes, "measurement")) {

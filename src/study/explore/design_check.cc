@@ -110,7 +110,7 @@ class DesignCheck {
 }  // namespace
 
 Result<CandidateList> checked_candidates(const Scenario& scenario) {
-  if (!scenario.base().config.slo.any()) {
+  if (!scenario.base().config.has_targets()) {
     return fail(ErrorCode::kInvalidConfig,
                 "slo: missing: candidates are compared by goodput, the requests that meet it: "
                 "expected at least one of ttft_ms, itl_ms, e2e_ms",

@@ -39,6 +39,12 @@ bool differ(const CandidateList& list, const std::string& key, const std::string
   });
 }
 
+// Targets of classes are targets too.
+std::string section_of(const std::string& key) {
+  std::string section = key.substr(0, key.find('.'));
+  return section == "slo_classes" ? "slo" : section;
+}
+
 }  // namespace
 
 std::vector<UnlikeSection> unlike_sections(const CandidateList& list,
@@ -49,7 +55,7 @@ std::vector<UnlikeSection> unlike_sections(const CandidateList& list,
     std::string keys;
     for (std::size_t i = 0; i < list.keys.size(); ++i) {
       const std::string& key = list.keys[i];
-      if (key.substr(0, key.find('.')) != section.name) continue;
+      if (section_of(key) != section.name) continue;
       if (differ(list, key, as_configured[i])) keys += (keys.empty() ? "" : ", ") + key;
     }
     if (keys.empty()) continue;

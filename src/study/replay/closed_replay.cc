@@ -46,8 +46,9 @@ ReplayedRun replayed_run_of(const PreparedRun& run, const SimulatedRun& simulate
 }
 
 PairedOutcomes pair_outcomes(const SimulatedRun& recorded, const SimulatedRun& replayed,
-                             const Slo& slo) {
-  PairedOutcomes pairs{.of_sessions = recorded.result.programs.has_value(), .has_slo = slo.any()};
+                             const PreparedRun& run) {
+  PairedOutcomes pairs{.of_sessions = recorded.result.programs.has_value(),
+                       .has_slo = run.config.has_targets()};
   if (pairs.of_sessions) {
     const auto& was = recorded.result.programs->sessions;
     const auto& is = replayed.result.programs->sessions;
@@ -60,7 +61,10 @@ PairedOutcomes pair_outcomes(const SimulatedRun& recorded, const SimulatedRun& r
   const std::vector<Outcome>& was = recorded.result.outcomes;
   const std::vector<Outcome>& is = replayed.result.outcomes;
   CHECK(was.size() == is.size()) << was.size() << " requests in one run, " << is.size();
+  // The same requests have the same classes.
+  const RequestClasses classes = run.classes_of(recorded.result.slo_class);
   for (std::size_t i = 0; i < was.size(); ++i) {
+    const Slo& slo = classes.slo(i, run.config.slo);
     count_pair(pairs, slo_met(slo, was[i]), slo_met(slo, is[i]));
   }
   return pairs;

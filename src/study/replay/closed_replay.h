@@ -48,7 +48,7 @@ ReplayedRun replayed_run_of(const PreparedRun& run, const SimulatedRun& simulate
 
 // REQUIRES: both are of the same arrivals.
 PairedOutcomes pair_outcomes(const SimulatedRun& recorded, const SimulatedRun& replayed,
-                             const Slo& slo);
+                             const PreparedRun& run);
 
 // Replicas behind one gate of the run's door.
 std::uint32_t replicas_behind_gate(const PreparedRun& run);

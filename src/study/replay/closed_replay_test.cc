@@ -28,7 +28,7 @@ TEST(ClosedReplay, PairsTheSameRequests) {
   const RecordedForTest was = record_for_test(run_with(
       std::string(kSlo) + "admission: {policy: queue_depth, parameters: {max_waiting: 2}}\n"));
   const RecordedForTest is = record_for_test(run_with(std::string(kSlo) + "seed: 42\n"));
-  const PairedOutcomes pairs = pair_outcomes(was.simulated, is.simulated, was.run.config.slo);
+  const PairedOutcomes pairs = pair_outcomes(was.simulated, is.simulated, was.run);
   EXPECT_TRUE(pairs.has_slo);
   EXPECT_EQ(pairs.both + pairs.recorded_only + pairs.replayed_only + pairs.neither, 300);
   EXPECT_GT(pairs.recorded_only, 0);
@@ -57,7 +57,7 @@ TEST(ClosedReplay, PairsTheSameRequests) {
 TEST(ClosedReplay, WithoutAnSloFinishingIsWhatCounts) {
   const RecordedForTest was = record_for_test(run_with("admission: {policy: reject_all}\n"));
   const RecordedForTest is = record_for_test(run_with(""));
-  const PairedOutcomes pairs = pair_outcomes(was.simulated, is.simulated, was.run.config.slo);
+  const PairedOutcomes pairs = pair_outcomes(was.simulated, is.simulated, was.run);
   EXPECT_FALSE(pairs.has_slo);
   EXPECT_EQ(pairs.both, 0);
   EXPECT_EQ(pairs.recorded_only, 0);

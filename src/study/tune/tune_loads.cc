@@ -79,7 +79,7 @@ std::string why_no_capacity(const CapacityResult& found) {
 
 Result<void> check_tune_loads(const Scenario& bare) {
   const PreparedRun& run = bare.base();
-  if (!run.config.slo.any()) {
+  if (!run.config.has_targets()) {
     return refuse(bare,
                   "slo: expected at least one target (ttft_ms, itl_ms or e2e_ms): goodput "
                   "counts the requests that met theirs");

@@ -27,6 +27,7 @@ function buildPage({ manifest, summary, series, fleet, sessions }) {
           element("h2", {}, "Figures"),
           latencyTable(summary),
           latencyNotes(summary),
+          classTable(summary),
           element(
             "div",
             { class: "panels" },

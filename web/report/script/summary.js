@@ -18,7 +18,8 @@ function subject({ config, derived, trace, seed }) {
   return parts.join(", ");
 }
 
-function targets(slo) {
+function targets(slo, classes) {
+  if (classes) return "each request those of its class";
   const parts = [];
   if (slo.ttft_ms !== null) parts.push("TTFT ≤ " + target(slo.ttft_ms));
   if (slo.itl_ms !== null) {
@@ -58,7 +59,7 @@ function goodputSentence(summary) {
   return [
     "Of the " + plural(countedRequests(summary), "arrival") + ", " + whole(slo.met) + " (",
     bold(percent(slo.goodput)),
-    ") met the targets (" + targets(slo) + "): a goodput of ",
+    ") met the targets (" + targets(slo, summary.slo_classes) + "): a goodput of ",
     bold(figure(slo.goodput_rps) + " requests/s"),
     overAllTime(summary) + ". ",
   ];

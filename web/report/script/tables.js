@@ -51,6 +51,34 @@ function latencyTable(summary) {
   );
 }
 
+// Each class of service by its own targets; null in runs without.
+function classTable({ slo_classes: classes, sessions }) {
+  if (!classes) return null;
+  const share = (part) => (part === null ? missing : percent(part));
+  const rows = classes.map((one) => {
+    const any = [one.ttft_ms, one.itl_ms, one.e2e_ms].some((limit) => limit !== null);
+    return [
+      one.name,
+      any ? targets(one) : "none",
+      whole(one.priority),
+      whole(one.counted),
+      whole(one.met),
+      share(one.goodput),
+      share(one.attainment_admitted),
+      one.ttft_ms_p95 === null ? missing : latency(one.ttft_ms_p95),
+      whole(one.refused),
+      whole(one.deferred),
+    ];
+  });
+  const heads = ["", "targets", "priority", sessions ? "attempts" : "requests", "met", "goodput"];
+  return table(
+    "Classes of service, each by its own targets",
+    [...heads, "of those admitted", "TTFT p95", "refused", "deferred"],
+    rows,
+    [0, 1],
+  );
+}
+
 function latencyNotes(summary) {
   const notes = [
     "TTFT, time to first token; ITL, gaps between tokens, of all requests together" +

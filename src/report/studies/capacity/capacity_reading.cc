@@ -116,6 +116,7 @@ void Reader::read_question() {
     read_.e2e_ms = targets.optional_number("e2e_ms");
     keep_error(targets);
   }
+  if (fields_.has("slo_classes")) read_.slo_classes = fields_.text("slo_classes");
   read_.attainment_target = fields_.number("attainment_target");
   read_.tolerance = fields_.number("tolerance");
   read_.headroom = fields_.number("headroom");

@@ -56,6 +56,7 @@ struct ReadCapacity {
   std::string fixed_load_unit;
   bool keeps_window = false;
   std::vector<std::string> workload_changes;
+  std::string slo_classes;  // whose targets there are in place of the three below; mostly empty
   std::optional<double> ttft_ms;
   std::optional<double> itl_ms;
   std::optional<double> e2e_ms;

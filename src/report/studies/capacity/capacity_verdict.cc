@@ -30,6 +30,7 @@ std::string joined(const std::vector<std::string>& parts, const std::string& las
 }
 
 std::string slo_text(const ReadCapacity& result) {
+  if (!result.slo_classes.empty()) return "the targets of their class (" + result.slo_classes + ")";
   std::vector<std::string> targets;
   if (result.ttft_ms) targets.push_back("TTFT " + number_text(*result.ttft_ms) + " ms");
   if (result.itl_ms) targets.push_back("ITL " + number_text(*result.itl_ms) + " ms");
