@@ -12,11 +12,7 @@ double draw_exponential(RandomStream& stream) {
   return -exact_log(stream.uniform());
 }
 
-double StandardNormal::draw(RandomStream& stream) {
-  if (has_spare_) {
-    has_spare_ = false;
-    return spare_;
-  }
+double StandardNormal::draw_two(RandomStream& stream) {
   double x = 0;
   double y = 0;
   double square = 0;

@@ -19,9 +19,16 @@ double draw_exponential(RandomStream& stream);
 // SIAM Review 6(3) 1964). Makes two values at a time and keeps the second.
 class StandardNormal {
  public:
-  double draw(RandomStream& stream);
+  double draw(RandomStream& stream) {
+    if (!has_spare_) return draw_two(stream);
+    has_spare_ = false;
+    return spare_;
+  }
 
  private:
+  // Returns the first and keeps the second.
+  double draw_two(RandomStream& stream);
+
   bool has_spare_ = false;
   double spare_ = 0;
 };

@@ -20,13 +20,18 @@ constexpr double kOverwhelming = 0.5;  // of the window: what late requests take
 constexpr double kTimesEarly = 4;      // and against what early ones take
 
 struct Window {
+  Window(Instant first, Instant last)
+      : begin(first),
+        end(last),
+        blocks_per_ns(kBlocks / static_cast<double>((last - first).ns())) {}
+
   Instant begin;
   Instant end;
+  double blocks_per_ns;
 
   bool holds(Instant at) const { return at >= begin && at <= end; }
   // REQUIRES: holds(at). The last arrival belongs to the last block.
   std::size_t block_of(Instant at) const {
-    const double blocks_per_ns = kBlocks / static_cast<double>((end - begin).ns());
     const auto block =
         static_cast<std::size_t>(static_cast<double>((at - begin).ns()) * blocks_per_ns);
     return std::min<std::size_t>(block, kBlocks - 1);
@@ -140,7 +145,7 @@ std::string_view verdict_name(BacklogVerdict verdict) {
 Backlog judge_backlog(std::span<const Outcome> outcomes, Instant warmup) {
   Backlog backlog;
   if (outcomes.empty() || outcomes.back().arrival <= warmup) return backlog;
-  const Window window = {std::max(warmup, outcomes.front().arrival), outcomes.back().arrival};
+  const Window window(std::max(warmup, outcomes.front().arrival), outcomes.back().arrival);
   const Growth growth = growth_of(outcomes, window);
   const auto window_ns = static_cast<double>((window.end - window.begin).ns());
   backlog.arrivals = growth.arrivals;

@@ -2,34 +2,31 @@
 
 namespace inferscale {
 
-// One loop for each figure, so that nothing is chosen for each value.
-template <typename NanosOf>
-std::span<const double> OutcomeFigures::fill(std::uint32_t least_tokens, NanosOf nanos_of) {
-  constexpr double kMillisPerNano = 1e-6;
-  std::size_t filled = 0;
-  auto outcome = outcomes_.begin() + static_cast<std::ptrdiff_t>(next_);
-  const auto end = outcomes_.end();
-  for (; filled < buffer_.size() && outcome != end; ++outcome) {
-    if (!outcome->finished() || outcome->output_tokens < least_tokens) continue;
-    buffer_[filled++] = nanos_of(*outcome) * kMillisPerNano;
+void OutcomeBlock::read(std::span<const Outcome> block) {
+  auto& [ttft, e2e, queue_time, tpot, itl_max] = values_;
+  std::size_t finished = 0;
+  std::size_t with_gaps = 0;
+  for (const Outcome& outcome : block) {
+    if (!outcome.finished()) continue;
+    ttft[finished] = millis_of(outcome.ttft());
+    e2e[finished] = millis_of(outcome.e2e());
+    queue_time[finished] = millis_of(outcome.queue_time());
+    ++finished;
+    if (!has_gaps(outcome)) continue;
+    tpot[with_gaps] = millis_of(outcome.tpot_ns());
+    itl_max[with_gaps] = millis_of(outcome.itl_max);
+    ++with_gaps;
   }
-  next_ = static_cast<std::size_t>(outcome - outcomes_.begin());
-  return {buffer_.data(), filled};
+  finished_ = finished;
+  with_gaps_ = with_gaps;
 }
 
 std::span<const double> OutcomeFigures::next() {
-  const auto nanos = [](Duration time) { return static_cast<double>(time.ns()); };
-  switch (figure_) {
-    case Figure::kTtft:
-      return fill(1, [&](const Outcome& outcome) { return nanos(outcome.ttft()); });
-    case Figure::kTpot:
-      return fill(2, [&](const Outcome& outcome) { return outcome.tpot_ns(); });
-    case Figure::kE2e:
-      return fill(1, [&](const Outcome& outcome) { return nanos(outcome.e2e()); });
-    case Figure::kQueueTime:
-      return fill(1, [&](const Outcome& outcome) { return nanos(outcome.queue_time()); });
-    case Figure::kItlMax:
-      return fill(2, [&](const Outcome& outcome) { return nanos(outcome.itl_max); });
+  while (next_ < outcomes_.size()) {
+    const std::size_t size = std::min(outcomes_.size() - next_, kOutcomeBlock);
+    block_.read(outcomes_.subspan(next_, size));
+    next_ += size;
+    if (!block_[figure_].empty()) return block_[figure_];
   }
   return {};
 }

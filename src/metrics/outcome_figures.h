@@ -1,7 +1,11 @@
-// One figure of each request as a stream of values, in order of arrival.
+// The figures of each request, and one of them as a stream of values, in order of arrival.
+//
+// A run's outcomes are far more than a processor's cache holds, and to fetch them takes longer than
+// to reckon with them: who wants several figures asks for them block by block.
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,26 +16,62 @@
 
 namespace inferscale {
 
-// Times in milliseconds, of the finished requests that have the figure: TPOT and the longest stall
-// need two tokens.
+enum class OutcomeFigure : std::uint8_t { kTtft, kE2e, kQueueTime, kTpot, kItlMax };
+
+// In milliseconds, of a finished request.
+inline double millis_of(double nanos) {
+  return nanos * 1e-6;
+}
+inline double millis_of(Duration time) {
+  return millis_of(static_cast<double>(time.ns()));
+}
+// TPOT and the longest stall need two tokens.
+inline bool has_gaps(const Outcome& outcome) {
+  return outcome.output_tokens >= 2;
+}
+
+inline constexpr std::size_t kOutcomeBlock = 64;  // 4 KB
+
+// All figures of a block of outcomes: those of its finished requests that have them, in order.
+class OutcomeBlock {
+ public:
+  // REQUIRES: at most kOutcomeBlock outcomes.
+  void read(std::span<const Outcome> block);
+  std::span<const double> operator[](OutcomeFigure figure) const {
+    const std::size_t count = figure >= OutcomeFigure::kTpot ? with_gaps_ : finished_;
+    return {values_[static_cast<std::size_t>(figure)].data(), count};
+  }
+
+ private:
+  std::array<std::array<double, kOutcomeBlock>, 5> values_;  // by figure
+  std::size_t finished_ = 0;
+  std::size_t with_gaps_ = 0;
+};
+
+// Calls take(block) for the blocks of all outcomes, in order.
+template <typename Take>
+void for_each_block(std::span<const Outcome> outcomes, Take take) {
+  while (!outcomes.empty()) {
+    const std::size_t size = std::min(outcomes.size(), kOutcomeBlock);
+    take(outcomes.first(size));
+    outcomes = outcomes.subspan(size);
+  }
+}
+
+// One figure of all outcomes.
 class OutcomeFigures final : public ValueStream {
  public:
-  enum class Figure : std::uint8_t { kTtft, kTpot, kE2e, kQueueTime, kItlMax };
-
-  OutcomeFigures(std::span<const Outcome> outcomes, Figure figure)
+  OutcomeFigures(std::span<const Outcome> outcomes, OutcomeFigure figure)
       : outcomes_(outcomes), figure_(figure) {}
   std::size_t size_at_most() const override { return outcomes_.size(); }
   void restart() override { next_ = 0; }
   std::span<const double> next() override;
 
  private:
-  template <typename NanosOf>
-  std::span<const double> fill(std::uint32_t least_tokens, NanosOf nanos_of);
-
   std::span<const Outcome> outcomes_;
-  Figure figure_;
+  OutcomeFigure figure_;
   std::size_t next_ = 0;
-  std::array<double, 512> buffer_{};
+  OutcomeBlock block_;
 };
 
 }  // namespace inferscale

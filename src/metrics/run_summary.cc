@@ -1,6 +1,7 @@
 #include "metrics/run_summary.h"
 
 #include <algorithm>
+#include <array>
 
 #include "metrics/outcome_figures.h"
 #include "metrics/warmup.h"
@@ -8,36 +9,46 @@
 namespace inferscale {
 namespace {
 
-using Figure = OutcomeFigures::Figure;
-
-constexpr double kMillisPerNano = 1e-6;
-
-void count_endings(std::span<const Outcome> outcomes, RunSummary& summary) {
-  for (const Outcome& outcome : outcomes) {
-    switch (outcome.status) {
-      case OutcomeStatus::kUnfinished:
-        ++summary.unfinished;
-        continue;
-      case OutcomeStatus::kRefused:
-        ++summary.refused;
-        ++summary.refused_by[static_cast<std::size_t>(outcome.reason)];
-        continue;
-      case OutcomeStatus::kLost:
-        ++summary.lost;
-        continue;
-      case OutcomeStatus::kDeferred:
-        ++summary.deferred;
-        continue;
-      case OutcomeStatus::kAbandoned:
-        ++summary.abandoned;
-        continue;
-      case OutcomeStatus::kFinished:
-        break;
-    }
-    ++summary.finished;
-    summary.prompt_tokens += outcome.prompt_tokens;
-    summary.output_tokens += outcome.output_tokens;
+void count_unfinished(const Outcome& outcome, RunSummary& summary) {
+  switch (outcome.status) {
+    case OutcomeStatus::kUnfinished:
+      ++summary.unfinished;
+      return;
+    case OutcomeStatus::kRefused:
+      ++summary.refused;
+      ++summary.refused_by[static_cast<std::size_t>(outcome.reason)];
+      return;
+    case OutcomeStatus::kLost:
+      ++summary.lost;
+      return;
+    case OutcomeStatus::kDeferred:
+      ++summary.deferred;
+      return;
+    case OutcomeStatus::kAbandoned:
+      ++summary.abandoned;
+      return;
+    case OutcomeStatus::kFinished:
+      return;
   }
+}
+
+// Sums are kept apart while they grow, here and below: those of the summary are in memory.
+void count_endings(std::span<const Outcome> outcomes, RunSummary& summary) {
+  std::int64_t finished = 0;
+  std::int64_t prompt_tokens = 0;
+  std::int64_t output_tokens = 0;
+  for (const Outcome& outcome : outcomes) {
+    if (!outcome.finished()) {
+      count_unfinished(outcome, summary);
+      continue;
+    }
+    ++finished;
+    prompt_tokens += outcome.prompt_tokens;
+    output_tokens += outcome.output_tokens;
+  }
+  summary.finished += finished;
+  summary.prompt_tokens += prompt_tokens;
+  summary.output_tokens += output_tokens;
 }
 
 void fill_prefix_hits(std::span<const Outcome> outcomes, RunSummary& summary) {
@@ -55,7 +66,7 @@ Instant warmup_end(std::span<const Outcome> outcomes, const MeasurementOptions& 
                    RunSummary& summary) {
   summary.warmup_auto = options.warmup_auto;
   if (!options.warmup_auto) return Instant() + options.warmup;
-  OutcomeFigures ttft(outcomes, Figure::kTtft);
+  OutcomeFigures ttft(outcomes, OutcomeFigure::kTtft);
   const std::optional<std::size_t> cut = mser5(ttft);
   summary.warmup_found = cut.has_value();
   if (cut.value_or(0) == 0) return {};
@@ -74,38 +85,117 @@ std::span<const Outcome> counted_of(std::span<const Outcome> outcomes, Instant w
   return {first, outcomes.end()};
 }
 
-// `classes` are of `counted`, here and below.
-void count_met(std::span<const Outcome> counted, const Slo& common, const RequestClasses& classes,
-               RunSummary& summary) {
-  for (std::size_t i = 0; i < counted.size(); ++i) {
-    const Outcome& outcome = counted[i];
-    const Slo& slo = classes.slo(i, common);
-    if (outcome.status != OutcomeStatus::kRefused && outcome.status != OutcomeStatus::kDeferred) {
-      ++summary.admitted;
-    }
+void count_met(std::span<const Outcome> counted, const Slo& slo, RunSummary& summary) {
+  const Duration ttft_limit = slo.ttft.value_or(Duration::max());
+  const Duration e2e_limit = slo.e2e.value_or(Duration::max());
+  std::int64_t admitted = 0;
+  std::int64_t ttft_met = 0;
+  std::int64_t e2e_met = 0;
+  std::int64_t itls_met = 0;
+  std::int64_t all_met = 0;
+  for (const Outcome& outcome : counted) {
+    const bool answered =
+        outcome.status == OutcomeStatus::kRefused || outcome.status == OutcomeStatus::kDeferred;
+    admitted += answered ? 0 : 1;
     if (!outcome.finished()) continue;
-    if (!slo.ttft || outcome.ttft() <= *slo.ttft) ++summary.ttft_met;
-    if (!slo.e2e || outcome.e2e() <= *slo.e2e) ++summary.e2e_met;
-    if (itl_met(slo, outcome)) ++summary.itl_met;
-    if (slo_met(slo, outcome)) ++summary.slo_met;
+    const bool ttft = outcome.ttft() <= ttft_limit;
+    const bool e2e = outcome.e2e() <= e2e_limit;
+    const bool itl = itl_met(slo, outcome);
+    ttft_met += ttft ? 1 : 0;
+    e2e_met += e2e ? 1 : 0;
+    itls_met += itl ? 1 : 0;
+    all_met += ttft && e2e && itl ? 1 : 0;
   }
+  summary.admitted += admitted;
+  summary.ttft_met += ttft_met;
+  summary.e2e_met += e2e_met;
+  summary.itl_met += itls_met;
+  summary.slo_met += all_met;
+}
+
+// Each by its own class; `classes` are of `counted`.
+void count_met_by_class(std::span<const Outcome> counted, const RequestClasses& classes,
+                        RunSummary& summary) {
+  const Slo none;
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    count_met(counted.subspan(i, 1), classes.slo(i, none), summary);
+  }
+}
+
+// Of `counted` requests. A target that is not set was met by nobody.
+void end_met(std::size_t counted, const Slo& common, const RequestClasses& classes,
+             RunSummary& summary) {
+  if (!classes.any_ttft(common)) summary.ttft_met = 0;
+  if (!classes.any_e2e(common)) summary.e2e_met = 0;
+  if (!classes.any_itl(common)) summary.itl_met = 0;
   const auto met = static_cast<double>(summary.slo_met);
-  if (!counted.empty()) summary.goodput = met / static_cast<double>(counted.size());
+  if (counted > 0) summary.goodput = met / static_cast<double>(counted);
   if (summary.admitted > 0) {
     summary.attainment_admitted = met / static_cast<double>(summary.admitted);
   }
 }
 
-void summarize_latencies(std::span<const Outcome> counted, RunSummary& summary) {
-  const auto population = [&](Figure figure) {
-    OutcomeFigures stream(counted, figure);
-    return summarize(stream);
+// The populations of all figures of a request, from two readings of the outcomes.
+class Latencies {
+ public:
+  void count(std::span<const Outcome> block) {
+    block_.read(block);
+    for (Population& one : populations_) one.values.count(block_[one.figure]);
+  }
+  // `outcomes` are all that were counted.
+  void fill(std::span<const Outcome> outcomes, RunSummary& summary) {
+    for (Population& one : populations_) {
+      OutcomeFigures again(outcomes, one.figure);
+      one.values.end_count(again);
+    }
+    const bool read_again = std::any_of(populations_.begin(), populations_.end(),
+                                        [](const auto& one) { return one.values.wants_more(); });
+    if (read_again) {
+      for_each_block(outcomes, [this](std::span<const Outcome> block) { collect(block); });
+    }
+    for (Population& one : populations_) summary.*one.place = one.values.summary();
+  }
+
+ private:
+  struct Population {
+    OutcomeFigure figure;
+    PopulationSummary RunSummary::* place;
+    Selection values = {};
   };
-  summary.ttft_ms = population(Figure::kTtft);
-  summary.tpot_ms = population(Figure::kTpot);
-  summary.e2e_ms = population(Figure::kE2e);
-  summary.queue_ms = population(Figure::kQueueTime);
-  summary.itl_ms_max = population(Figure::kItlMax);
+  void collect(std::span<const Outcome> block) {
+    block_.read(block);
+    for (Population& one : populations_) {
+      if (one.values.wants_more()) one.values.collect(block_[one.figure]);
+    }
+  }
+
+  std::array<Population, 5> populations_ = {{
+      {OutcomeFigure::kTtft, &RunSummary::ttft_ms},
+      {OutcomeFigure::kTpot, &RunSummary::tpot_ms},
+      {OutcomeFigure::kE2e, &RunSummary::e2e_ms},
+      {OutcomeFigure::kQueueTime, &RunSummary::queue_ms},
+      {OutcomeFigure::kItlMax, &RunSummary::itl_ms_max},
+  }};
+  OutcomeBlock block_;
+};
+
+// Everything that is counted, request by request.
+void count_all(std::span<const Outcome> outcomes, std::span<const Outcome> counted,
+               const Slo& common, const RequestClasses& classes, RunSummary& summary) {
+  count_endings(outcomes.first(outcomes.size() - counted.size()), summary);
+  Latencies latencies;
+  for_each_block(counted, [&](std::span<const Outcome> block) {
+    count_endings(block, summary);
+    if (classes.exist()) {
+      const auto first = static_cast<std::size_t>(block.data() - counted.data());
+      count_met_by_class(block, classes.from(first), summary);
+    } else {
+      count_met(block, common, summary);
+    }
+    latencies.count(block);
+  });
+  end_met(counted.size(), common, classes, summary);
+  latencies.fill(counted, summary);
 }
 
 // The figures that every finished request has: their batches end together, and are summed up on the
@@ -121,11 +211,11 @@ class FinishedMeans {
         left_(ttft_.left_in_batch()) {}
 
   void add(const Outcome& outcome) {
-    const double ttft_ms = static_cast<double>(outcome.ttft().ns()) * kMillisPerNano;
-    const double e2e_ms = static_cast<double>(outcome.e2e().ns()) * kMillisPerNano;
+    const double ttft_ms = millis_of(outcome.ttft());
+    const double e2e_ms = millis_of(outcome.e2e());
     sums_.ttft += ttft_ms;
     sums_.e2e += e2e_ms;
-    sums_.queue += static_cast<double>(outcome.queue_time().ns()) * kMillisPerNano;
+    sums_.queue += millis_of(outcome.queue_time());
     sums_.ttft_within += ttft_p95_.look_at(ttft_ms) ? 1 : 0;
     sums_.e2e_within += e2e_p95_.look_at(e2e_ms) ? 1 : 0;
     if (++sums_.values == left_) end_batch();
@@ -170,18 +260,34 @@ class FinishedMeans {
   std::int64_t left_;
 };
 
-// All in one reading.
+// All in one reading, in the batches of goodput: those of all counted requests. `classes` are
+// theirs.
 void fill_confidence(std::span<const Outcome> counted, const Slo& common,
                      const RequestClasses& classes, RunSummary& summary) {
   FinishedMeans finished(summary);
   BatchMeans tpot(summary.tpot_ms.count);
+  std::int64_t tpots = 0;
+  std::int64_t tpots_in_batch = tpot.left_in_batch();
+  double tpot_ms = 0;  // of the batch under way
   BatchMeans goodput(std::ssize(counted));
-  for (std::size_t i = 0; i < counted.size(); ++i) {
-    const Outcome& outcome = counted[i];
-    goodput.add(slo_met(classes.slo(i, common), outcome) ? 1 : 0);
-    if (!outcome.finished()) continue;
-    finished.add(outcome);
-    if (outcome.output_tokens >= 2) tpot.add(outcome.tpot_ns() * kMillisPerNano);
+  for (std::span<const Outcome> left = counted; !left.empty();) {
+    const auto size = static_cast<std::size_t>(goodput.left_in_batch());
+    std::int64_t met = 0;
+    for (const Outcome& outcome : left.first(size)) {
+      if (!outcome.finished()) continue;
+      const auto index = static_cast<std::size_t>(&outcome - counted.data());
+      met += slo_met(classes.slo(index, common), outcome) ? 1 : 0;
+      finished.add(outcome);
+      if (!has_gaps(outcome)) continue;
+      tpot_ms += millis_of(outcome.tpot_ns());
+      if (++tpots < tpots_in_batch) continue;
+      tpot.add_batch(tpot_ms, tpots);
+      tpot_ms = 0;
+      tpots = 0;
+      tpots_in_batch = tpot.left_in_batch();
+    }
+    goodput.add_batch(static_cast<double>(met), std::ssize(left.first(size)));
+    left = left.subspan(size);
   }
   finished.fill(summary);
   summary.confidence.tpot_ms_mean = tpot.of_mean();
@@ -192,7 +298,7 @@ PopulationSummary of_histogram(const DurationHistogram& gaps) {
   PopulationSummary summary;
   summary.count = gaps.total();
   if (summary.count == 0) return summary;
-  summary.mean = gaps.mean_ns() * kMillisPerNano;
+  summary.mean = millis_of(gaps.mean_ns());
   summary.p50 = gaps.quantile(0.50).millis();
   summary.p90 = gaps.quantile(0.90).millis();
   summary.p95 = gaps.quantile(0.95).millis();
@@ -268,8 +374,6 @@ RunSummary summarize_run(std::span<const Outcome> outcomes, const DurationHistog
   RunSummary summary;
   summary.arrived = std::ssize(outcomes);
   summary.has_slo = facts.classes.any(facts.slo);
-  count_endings(outcomes, summary);
-  if (facts.prefix_caching) fill_prefix_hits(outcomes, summary);
 
   const Instant warmup = warmup_end(outcomes, facts.measurement, summary);
   const std::span<const Outcome> counted = counted_of(outcomes, warmup);
@@ -278,9 +382,9 @@ RunSummary summarize_run(std::span<const Outcome> outcomes, const DurationHistog
   summary.warmup_excluded = summary.arrived - summary.counted;
   const auto first_counted = static_cast<std::size_t>(summary.warmup_excluded);
   const RequestClasses classes = facts.classes.from(first_counted);
-  count_met(counted, facts.slo, classes, summary);
+  count_all(outcomes, counted, facts.slo, classes, summary);
   summary.classes = summarize_classes(outcomes, facts.classes, first_counted);
-  summarize_latencies(counted, summary);
+  if (facts.prefix_caching) fill_prefix_hits(outcomes, summary);
   summary.itl_ms = of_histogram(gaps);
   summary.backlog = judge_backlog(outcomes, warmup);
   if (summary.steady().value_or(true)) fill_confidence(counted, facts.slo, classes, summary);

@@ -18,7 +18,8 @@ inline constexpr Slot kNoSlot = UINT32_MAX;
 
 enum class PlaceState : std::uint8_t { kPartial, kTransferring, kDecoding, kParked };
 
-struct Place {
+// Of a size that an index is shifted by.
+struct alignas(64) Place {
   Sequence sequence;
   PlaceState state = PlaceState::kPartial;
   std::uint64_t serial = 0;      // order of admission

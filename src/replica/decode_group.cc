@@ -116,25 +116,27 @@ bool DecodeGroup::fill_windows() {
 }
 
 bool DecodeGroup::end_steps(const DecodeSegment& segment, std::int64_t from, std::int64_t steps,
-                            std::vector<Slot>& finished) {
+                            Instant end, std::vector<Slot>& finished) {
   count_first_gaps(segment.time_after(from + 1));
   gaps_.add_steps(segment, from + 2, from + steps, size());
   context_ += size() * steps;
   window_context_ += growing_ * steps;
   requested_left_ -= size() * steps;
   steps_ += steps;
-  last_end_ = segment.time_after(from + steps);
+  last_end_ = end;
   const bool filled = !filling_.empty() && fill_windows();
   while (!finishing_.empty() && finishing_.first_step() == steps_) {
     const Slot slot = finishing_.first_slot();
     leave(slot);
     finished.push_back(slot);
   }
-  if (finished.size() > 1) {
-    std::sort(finished.begin(), finished.end(),
-              [this](Slot a, Slot b) { return batch_[a].serial < batch_[b].serial; });
-  }
+  if (finished.size() > 1) sort_by_admission(finished);
   return filled;
+}
+
+void DecodeGroup::sort_by_admission(std::vector<Slot>& slots) const {
+  std::sort(slots.begin(), slots.end(),
+            [this](Slot a, Slot b) { return batch_[a].serial < batch_[b].serial; });
 }
 
 // `inline`: on the way of every event, with one caller.

@@ -54,10 +54,11 @@ class DecodeGroup {
   void join(Slot slot);
   // It no longer does: its own figures go into its sequence.
   void leave(Slot slot);
-  // The steps from + 1 to from + steps of `segment` have ended, and the blocks have advanced. Those
-  // that have all their tokens leave; they are put into `finished` in order of admission. True:
-  // somebody's window is full now, so that a step's shape will grow otherwise than so far.
-  bool end_steps(const DecodeSegment& segment, std::int64_t from, std::int64_t steps,
+  // The steps from + 1 to from + steps of `segment` have ended, the last at `end`, and the blocks
+  // have advanced. Those that have all their tokens leave; they are put into `finished` in order of
+  // admission. True: somebody's window is full now, so that a step's shape will grow otherwise than
+  // so far. REQUIRES: `end` is segment.time_after(from + steps).
+  bool end_steps(const DecodeSegment& segment, std::int64_t from, std::int64_t steps, Instant end,
                  std::vector<Slot>& finished);
   // Nobody is left, and nothing is recorded of those who were.
   void clear();
@@ -67,6 +68,8 @@ class DecodeGroup {
   void forget_old_gaps();
   void watch_window(Slot slot, TokenCount cached);
   bool fill_windows();
+  // Seldom more than one finishes with a step: kept out of the way of the others.
+  [[gnu::noinline]] void sort_by_admission(std::vector<Slot>& slots) const;
 
   Batch& batch_;
   KvBlocks& blocks_;

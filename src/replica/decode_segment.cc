@@ -80,16 +80,4 @@ Duration DecodeSegment::longest_gap(std::int64_t from, std::int64_t to) const {
   return longest;
 }
 
-double DecodeSegment::sum_of_offsets(std::int64_t from, std::int64_t stride,
-                                     std::int64_t count) const {
-  const double n = static_cast<double>(count);
-  const double a = static_cast<double>(from);
-  const double d = static_cast<double>(stride);
-  const double sum_i = 0.5 * n * (n - 1.0);
-  const double sum_ii = n * (n - 1.0) * (2.0 * n - 1.0) / 6.0;
-  const double sum_x = n * a + d * sum_i;
-  const double sum_xx = n * a * a + 2.0 * a * d * sum_i + d * d * sum_ii;
-  return first_ * sum_x + 0.5 * growth_ * (sum_xx - sum_x);
-}
-
 }  // namespace inferscale

@@ -75,8 +75,27 @@ class DecodeSegment {
   std::int64_t gaps_over(Duration limit, std::int64_t from, std::int64_t to) const;
   // The longest of these gaps. REQUIRES: 1 <= from <= to.
   Duration longest_gap(std::int64_t from, std::int64_t to) const;
-  // The sum of offset_ns(x) over x = from, from + stride, ... (count terms).
-  double sum_of_offsets(std::int64_t from, std::int64_t stride, std::int64_t count) const;
+  // `count` steps at equal distances: what sums over them take that does not depend on where they
+  // begin.
+  struct Stride {
+    Stride(std::int64_t distance, std::int64_t count)
+        : n(static_cast<double>(count)),
+          d(static_cast<double>(distance)),
+          sum_i(0.5 * n * (n - 1.0)),
+          sum_ii(n * (n - 1.0) * (2.0 * n - 1.0) / 6.0) {}
+    double n;
+    double d;
+    double sum_i;   // of 0, 1, ... n - 1
+    double sum_ii;  // of their squares
+  };
+  // The sum of offset_ns(x) over x = from, from + d, ... (n terms).
+  double sum_of_offsets(std::int64_t from, const Stride& stride) const {
+    const auto& [n, d, sum_i, sum_ii] = stride;
+    const double a = static_cast<double>(from);
+    const double sum_x = n * a + d * sum_i;
+    const double sum_xx = n * a * a + 2.0 * a * d * sum_i + d * d * sum_ii;
+    return first_ * sum_x + 0.5 * growth_ * (sum_xx - sum_x);
+  }
 
  private:
   double guess_of_steps(double wanted, double most) const;

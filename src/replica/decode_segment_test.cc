@@ -99,7 +99,7 @@ TEST(DecodeSegment, SumOfOffsetsIsTheSum) {
     const double k = static_cast<double>(3 + 16 * i);
     sum += 100.5 * k + 3.25 * k * (k - 1) / 2;
   }
-  EXPECT_NEAR(segment.sum_of_offsets(3, 16, 40), sum, 1e-9 * sum);
+  EXPECT_NEAR(segment.sum_of_offsets(3, {16, 40}), sum, 1e-9 * sum);
 }
 
 }  // namespace

@@ -14,38 +14,33 @@ KvBlocks::KvBlocks(BlockCount total, const KvLayout& layout, bool prefix_caching
   }
 }
 
-void KvBlocks::take(BlockCount blocks) {
-  CHECK(blocks >= 0 && blocks <= free()) << "took " << blocks << " of " << free() << " free blocks";
-  held_ += blocks;
-  if (cache_) cache_->take(blocks);
-}
-
 void KvBlocks::give_back(BlockCount blocks) {
   CHECK(blocks >= 0 && blocks <= held_) << "gave back " << blocks << " of " << held_ << " blocks";
   held_ -= blocks;
   if (cache_) cache_->give_back(blocks);
 }
 
-void KvBlocks::add_to_class(TokenCount tokens, std::int32_t blocks) {
-  const auto place = static_cast<std::size_t>(class_of(tokens));
-  by_class_[place] += blocks;
-  by_class_[place + static_cast<std::size_t>(layout_.block_tokens)] += blocks;
+void KvBlocks::add_to_class(std::int64_t place, std::int32_t blocks) {
+  std::int32_t* const of_class = by_class_.data() + place;
+  *of_class += blocks;
+  of_class[layout_.block_tokens] += blocks;
   growing_ += blocks;
 }
 
 void KvBlocks::start_growing(TokenCount tokens) {
-  add_to_class(tokens, growth_of(tokens));
+  add_to_class(class_of(tokens), growth_of(tokens));
 }
 
 void KvBlocks::stop_growing(TokenCount tokens) {
   const std::int32_t growth = growth_of(tokens);
-  CHECK(by_class_[static_cast<std::size_t>(class_of(tokens))] >= growth)
+  const std::int64_t place = class_of(tokens);
+  CHECK(by_class_[static_cast<std::size_t>(place)] >= growth)
       << "no growing sequence has " << tokens << " tokens";
-  add_to_class(tokens, -growth);
+  add_to_class(place, -growth);
 }
 
 void KvBlocks::window_filled() {
-  add_to_class(window_limit(), -static_cast<std::int32_t>(layout_.window_groups));
+  add_to_class(class_of(window_limit()), -static_cast<std::int32_t>(layout_.window_groups));
 }
 
 void KvBlocks::release(const Request& request, PrefixCache::Hold& hold, BlockCount own) {
@@ -85,9 +80,7 @@ BlockCount KvBlocks::needed_for(std::int64_t steps) const {
 
 std::int64_t KvBlocks::steps_that_fit(std::int64_t limit) const {
   // In each round of b steps every growing sequence takes one block.
-  if (growing_ == 0 || free() >= growing_ * (layout_.block_tokens.full_blocks(limit) + 1)) {
-    return limit;
-  }
+  if (growing_ == 0 || free() >= most_needed_for(limit)) return limit;
   const BlockCount rounds = free() / growing_;
   std::int64_t steps = rounds * layout_.block_tokens;
   BlockCount left = free() - rounds * growing_;
@@ -115,13 +108,17 @@ inline double KvBlocks::held_over(const DecodeSegment& segment, std::int64_t ste
       return true;
     });
   } else if (growing_ > 0) {
+    // And these again every round after; those that are left over begin one round more.
+    const std::int64_t rounds = layout_.block_tokens.full_blocks(steps);
+    const std::int64_t left_over = steps - rounds * layout_.block_tokens;
+    const DecodeSegment::Stride once_a_round(layout_.block_tokens, rounds);
+    const DecodeSegment::Stride once_more(layout_.block_tokens, rounds + 1);
     for_each_step(layout_.block_tokens, [&](std::int64_t ahead, BlockCount members) {
       if (members == 0) return true;
-      // And these again every round after.
-      const std::int64_t times = layout_.block_tokens.full_blocks(steps - 1 - ahead) + 1;
-      needed += members * times;
-      const double held_for = static_cast<double>(times) * end -
-                              segment.sum_of_offsets(ahead, layout_.block_tokens, times);
+      const bool more = ahead < left_over;
+      const DecodeSegment::Stride& times = more ? once_more : once_a_round;
+      needed += members * (more ? rounds + 1 : rounds);
+      const double held_for = times.n * end - segment.sum_of_offsets(ahead, times);
       integral += static_cast<double>(members) * held_for;
       return true;
     });

@@ -23,6 +23,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/check.h"
 #include "core/request.h"
 #include "replica/decode_segment.h"
 #include "replica/kv_layout.h"
@@ -44,7 +45,12 @@ class KvBlocks {
   TokenCount window_limit() const { return layout_.window_blocks() * layout_.block_tokens; }
 
   // Takes or gives back blocks. REQUIRES: there are as many.
-  void take(BlockCount blocks);
+  void take(BlockCount blocks) {
+    CHECK(blocks >= 0 && blocks <= free())
+        << "took " << blocks << " of " << free() << " free blocks";
+    held_ += blocks;
+    if (cache_) cache_->take(blocks);
+  }
   void give_back(BlockCount blocks);
 
   // A sequence of `tokens` cached tokens starts, or stops, to grow by one token a step.
@@ -78,6 +84,10 @@ class KvBlocks {
 
   // Blocks that the growing sequences need before each of the next `steps` steps, in all.
   BlockCount needed_for(std::int64_t steps) const;
+  // At least as many, told at once.
+  BlockCount most_needed_for(std::int64_t steps) const {
+    return growing_ * (layout_.block_tokens.full_blocks(steps) + 1);
+  }
   // The same for one step.
   BlockCount needed_next() const { return by_class_[static_cast<std::size_t>(phase_)]; }
   // The most steps, up to `limit`, for which there are enough free blocks.
@@ -122,7 +132,7 @@ class KvBlocks {
   // The integral of held blocks over so many steps, and how many they need.
   double held_over(const DecodeSegment& segment, std::int64_t steps, BlockCount& needed) const;
   void turn(std::int64_t steps);
-  void add_to_class(TokenCount tokens, std::int32_t blocks);
+  void add_to_class(std::int64_t place, std::int32_t blocks);
   void count_cache() { held_ = total_ - cache_->free(); }
 
   BlockCount total_;

@@ -50,12 +50,18 @@ BlockCount SegmentReplica::room_after(std::int64_t steps) const {
   return blocks_.free() - blocks_.needed_for(rules_.mixed ? steps + 1 : steps);
 }
 
-bool SegmentReplica::head_fits(const WaitingQueue::Head& head, const Finding& finding,
-                               BlockCount room) const {
+BlockCount SegmentReplica::room_for(const WaitingQueue::Head& head, const Finding& finding) const {
   const bool counts_partials = rules_.merges_partials || rules_.expects_output;
   const BlockCount owed = counts_partials ? owed_to_partials() : 0;
   const BlockCount cost = finding.cost(options_.layout, tokens_to_hold(head));
-  return cost + owed + watermark() <= room;
+  return cost + owed + watermark();
+}
+
+// Where memory is ample the bound will do; what it costs is in proportion to the steps.
+bool SegmentReplica::head_fits_after(std::int64_t steps, const WaitingQueue::Head& head) const {
+  const BlockCount needed = room_for(head, find(head));
+  const std::int64_t grown = rules_.mixed ? steps + 1 : steps;
+  return needed <= blocks_.free() - blocks_.most_needed_for(grown) || needed <= room_after(steps);
 }
 
 // --- admission

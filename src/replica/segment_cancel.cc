@@ -98,7 +98,9 @@ void SegmentReplica::dismiss_leavers(Instant now) {
 void SegmentReplica::flush_leavers() {
   if (leavers_.empty()) return;
   if (phase_ == Phase::kStep && decodes_ && planned_steps_ > 1) {
-    group_.end_steps(segment_, taken_steps_, planned_steps_ - 1, finished_);
+    const std::int64_t ended = planned_steps_ - 1;
+    group_.end_steps(segment_, taken_steps_, ended, segment_.time_after(taken_steps_ + ended),
+                     finished_);
   }
   sort_leavers();
   for (const Slot slot : leavers_) {

@@ -60,8 +60,7 @@ void SegmentReplica::consider_head(RequestId newcomer, bool was_empty, Instant n
   if (!was_empty && head.request->id != newcomer) return;
   const std::int64_t step = step_ending_at(now, natural_steps_);
   // sglang tries the head at the next boundary, and nobody else after it has failed.
-  const bool may_join =
-      rules_.expects_output ? !full_ : head_fits(head, find(head), room_after(step));
+  const bool may_join = rules_.expects_output ? !full_ : head_fits_after(step, head);
   if (step < natural_steps_ && may_join) {
     plan(step);
   } else if (ready_.empty() && !looks_again_) {
@@ -128,7 +127,7 @@ void SegmentReplica::end_decodes(std::int64_t steps, Instant end) {
                                 : pass_steps(steps));
   finished_.clear();
   if (taken_steps_ == 0) ++usage_.segments;
-  if (group_.end_steps(segment_, taken_steps_, steps, finished_)) changed_ = true;
+  if (group_.end_steps(segment_, taken_steps_, steps, end, finished_)) changed_ = true;
   taken_steps_ += steps;
   usage_.decode_steps = group_.steps_taken();
 }
@@ -136,19 +135,25 @@ void SegmentReplica::end_decodes(std::int64_t steps, Instant end) {
 void SegmentReplica::end_chunks(Instant now) {
   changed_ = true;
   ++usage_.prefill_steps;
+  std::size_t whole = 0;  // prompts that are computed to their end now
   for (const Chunk& chunk : chunks_) {
     Sequence& sequence = batch_[chunk.slot].sequence;
     sequence.computed += chunk.tokens;
     blocks_.computed(sequence.request, sequence.computed, sequence.hold);
     if (sequence.computed < sequence.target()) continue;
+    ++whole;
     batch_[chunk.slot].state = PlaceState::kDecoding;
     const std::int64_t before = running();
     emit_after_prefill(chunk.slot, now);
     if (running() < before) full_ = false;
   }
   chunks_.clear();
-  std::erase_if(partials_,
-                [this](Slot slot) { return batch_[slot].state != PlaceState::kPartial; });
+  if (whole == partials_.size()) {
+    partials_.clear();
+  } else if (whole > 0) {
+    std::erase_if(partials_,
+                  [this](Slot slot) { return batch_[slot].state != PlaceState::kPartial; });
+  }
 }
 
 inline void SegmentReplica::emit_after_prefill(Slot slot, Instant now) {
@@ -244,7 +249,7 @@ bool SegmentReplica::head_may_join_next() const {
   if (rules_.expects_output) return !full_;
   if (!preempted_ || !has_seat()) return false;
   const WaitingQueue::Head head = waiting_.head();
-  return head_fits(head, find(head), room_after(1));
+  return head_fits_after(1, head);
 }
 
 void SegmentReplica::pause() {

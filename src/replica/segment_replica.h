@@ -156,7 +156,13 @@ class SegmentReplica final : public Replica {
   TokenCount expected_output(const WaitingQueue::Head& head) const;
   bool expects_to_fit(const WaitingQueue::Head& head, const Finding& finding, double room) const;
   void reckon_ratio();
-  bool head_fits(const WaitingQueue::Head& head, const Finding& finding, BlockCount room) const;
+  // Blocks that must be free for the head to be admitted.
+  BlockCount room_for(const WaitingQueue::Head& head, const Finding& finding) const;
+  bool head_fits(const WaitingQueue::Head& head, const Finding& finding, BlockCount room) const {
+    return room_for(head, finding) <= room;
+  }
+  // At the boundary after `steps` steps of the running segment.
+  bool head_fits_after(std::int64_t steps, const WaitingQueue::Head& head) const;
   Slot admit_head(const Finding& finding, Instant now);
   void reserve_head(const Finding& finding, Instant now);
   void cover(Place& place, TokenCount tokens);

@@ -57,6 +57,7 @@ FleetRun::FleetRun(const FleetOptions& fleet, const RunOptions& options, Request
   has_lookers_ = options.signals_interval.has_value() || front_->reads() ||
                  (decode_ != nullptr && decode_->reads());
   if (fleet.door) make_door();
+  is_alone_ = members_.size() == 1 && !changes && !fleet.door && checker_ == nullptr;
   load_seen_.assign(fleet.groups.size(), 0);
   load_seen_at_.assign(fleet.groups.size(), Instant());
 }
@@ -298,14 +299,7 @@ inline void FleetRun::arrive() {
   last_progress_ = upcoming_.arrival;
   ++in_system_;
   if (checker_) checker_->on_arrival(upcoming_.id);
-  Reason reason = Reason::kNone;
-  if (is_split()) {
-    // Nobody knows yet which decode replica it will go to; they are all alike.
-    ReplicaOptions decode = fleet_.groups[1].replica;
-    decode.role = ReplicaRole::kDecode;
-    decode.max_queued = std::nullopt;
-    reason = refusal_of(decode, upcoming_, 0);
-  }
+  const Reason reason = is_split() ? refusal_by_split(upcoming_) : Reason::kNone;
   if (reason != Reason::kNone) {
     end_without_replica(upcoming_, OutcomeStatus::kRefused, reason,
                         {.status = status_.rejected(reason)});
@@ -318,6 +312,10 @@ inline void FleetRun::arrive() {
 }
 
 void FleetRun::dispatch(const Request& request, Instant now) {
+  if (is_alone_ && options_.observer == nullptr) {
+    send(0, request, now);
+    return;
+  }
   const std::optional<std::uint32_t> index = front_->choose(request, now);
   if (options_.observer != nullptr) tell_choice(*front_, request, now);
   if (index) {
@@ -339,17 +337,20 @@ void FleetRun::send(std::uint32_t index, const Request& request, Instant now) {
   ++member.custody;
   ++member.dispatched;
   result_.outcomes[request.id].replica = index;
-  if (checker_) checker_->on_dispatch(request.id, index);
-  front_->dispatched(index, request, now);
-  if (gate_ != nullptr) gate_->dispatched(request.id, index, now);
-  if (request.program != nullptr && members_.size() > 1) {
-    for (const std::uint32_t other : chains_.dispatched(request, index)) {
-      members_[other].replica->end_chain(request, now);
-    }
-  }
+  if (!is_alone_) tell_dispatched(index, request, now);
   current_ = index;
   member.replica->enqueue(request);
   touched(index, now);
+}
+
+void FleetRun::tell_dispatched(std::uint32_t index, const Request& request, Instant now) {
+  if (checker_) checker_->on_dispatch(request.id, index);
+  front_->dispatched(index, request, now);
+  if (gate_ != nullptr) gate_->dispatched(request.id, index, now);
+  if (request.program == nullptr || members_.size() == 1) return;
+  for (const std::uint32_t other : chains_.dispatched(request, index)) {
+    members_[other].replica->end_chain(request, now);
+  }
 }
 
 void FleetRun::arrive_again(Request& request, Instant now) const {
@@ -371,8 +372,10 @@ void FleetRun::record(RequestId id, const Outcome& outcome) {
   if (outcome.status == OutcomeStatus::kRefused) ++member.refused;
   --member.custody;
   --in_system_;
-  pool_of(current_).ended(current_, id, clock_.now());
-  if (gate_ != nullptr) gate_->ended(id, kept, clock_.now());
+  if (!is_alone_) {
+    pool_of(current_).ended(current_, id, clock_.now());
+    if (gate_ != nullptr) gate_->ended(id, kept, clock_.now());
+  }
   if (reactive_ != nullptr) tell_source(id, answer_to(kept));
 }
 

@@ -72,9 +72,11 @@ class FleetRun final : public ReplicaSink {
   void wait_for_replica(const Request& request);
   void tell_choice(Pool& pool, const Request& request, Instant now) const;
   void send(std::uint32_t index, const Request& request, Instant now);
+  void tell_dispatched(std::uint32_t index, const Request& request, Instant now);
   // After anything was done to the replica at `now`.
   void touched(std::uint32_t index, Instant now) {
     wakes_.set(index, members_[index].replica->next_wake());
+    if (is_alone_) return;
     pool_of(index).touched(index);
     if (checker_ || lifecycle_) look_after(index, now);
   }
@@ -107,6 +109,7 @@ class FleetRun final : public ReplicaSink {
   bool take_parked(RequestId id, Instant now);
 
   // The split.
+  Reason refusal_by_split(const Request& request) const;
   // What the replica that was woken has handed over, and reserved for what was handed over to it.
   void pass_on(std::uint32_t index, Instant now);
   void hand_over_pending(std::uint32_t index, Instant now);
@@ -177,6 +180,7 @@ class FleetRun final : public ReplicaSink {
   std::unique_ptr<Lifecycle> lifecycle_;  // when the fleet may change
   bool has_changes_ = false;              // link or lifecycle: something beside arrivals and wakes
   bool has_lookers_ = false;              // somebody reads or samples on the way
+  bool is_alone_ = false;  // one replica for good: none chooses, checks or keeps books
 
   VirtualClock clock_;
   Request upcoming_;  // the next arrival, when there is one

@@ -7,6 +7,14 @@
 
 namespace inferscale {
 
+// Nobody knows yet which decode replica it will go to; they are all alike.
+Reason FleetRun::refusal_by_split(const Request& request) const {
+  ReplicaOptions decode = fleet_.groups[1].replica;
+  decode.role = ReplicaRole::kDecode;
+  decode.max_queued = std::nullopt;
+  return refusal_of(decode, request, 0);
+}
+
 void FleetRun::prefilled(const Handoff& handoff) {
   CHECK(is_split()) << "a replica handed request " << handoff.request.id << " over to nobody";
   Member& from = members_[current_];

@@ -1,7 +1,6 @@
 #include "workload/lengths.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "base/check.h"
@@ -24,14 +23,22 @@ LengthSampler::LengthSampler(LengthOptions options, RandomStream stream)
   }
 }
 
-std::uint32_t LengthSampler::draw() {
-  if (constant_ != 0) return constant_;
-  if (lognormal_) {
-    const double drawn = std::floor(lognormal_->draw(stream_) + 0.5);
-    const double clamped =
-        std::clamp(drawn, static_cast<double>(options_.min), static_cast<double>(options_.max));
-    return static_cast<std::uint32_t>(clamped);
+void LengthSampler::draw_ahead() {
+  next_ = drawn_.size() - ahead_;
+  for (std::size_t i = next_; i < drawn_.size(); ++i) {
+    drawn_[i] = lognormal_ ? draw_lognormal() : draw_empirical();
   }
+  ahead_ = std::min(2 * ahead_, drawn_.size());
+}
+
+// A draw is at least 0 and may be infinite: cut to `max` it can be cut to an integer, its floor.
+std::uint32_t LengthSampler::draw_lognormal() {
+  const double rounded = lognormal_->draw(stream_) + 0.5;
+  const double cut = std::min(rounded, static_cast<double>(options_.max));
+  return std::max(static_cast<std::uint32_t>(cut), options_.min);
+}
+
+std::uint32_t LengthSampler::draw_empirical() {
   const auto& values = std::get_if<EmpiricalLength>(&options_.shape)->values;
   return std::clamp(values[index_->draw(stream_)], options_.min, options_.max);
 }

@@ -13,6 +13,8 @@
 
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <variant>
@@ -50,14 +52,27 @@ class LengthSampler {
   // REQUIRES: 1 <= min <= max <= kMostTokens; mean > 0; values not empty, weights as WeightedIndex
   // takes them.
   LengthSampler(LengthOptions options, RandomStream stream);
-  std::uint32_t draw();
+  std::uint32_t draw() {
+    if (constant_ != 0) return constant_;
+    if (next_ == drawn_.size()) draw_ahead();
+    return drawn_[next_++];
+  }
 
  private:
+  // Nobody else draws from the stream, so some can be drawn at once, twice as many each time: one
+  // by one, each would wait for the logarithm and the root of its own.
+  void draw_ahead();
+  std::uint32_t draw_lognormal();
+  std::uint32_t draw_empirical();
+
   LengthOptions options_;
   RandomStream stream_;
   std::uint32_t constant_ = 0;  // 0: not constant
   std::optional<Lognormal> lognormal_;
   std::optional<WeightedIndex> index_;
+  std::array<std::uint32_t, 32> drawn_{};
+  std::size_t next_ = drawn_.size();
+  std::size_t ahead_ = 1;
 };
 
 }  // namespace inferscale

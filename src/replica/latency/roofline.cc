@@ -40,6 +40,8 @@ class Roofline final : public LatencyModel {
                   const DeploymentShape& shape);
 
   StepCost plain_cost(const StepShape& shape) const;
+  // Not inlined: what it keeps at hand would cost every plain step.
+  [[gnu::noinline]] StepCost full_cost(const StepShape& shape) const;
   StepCost unscaled(const StepShape& shape) const;
   StepCost through_all_stages(const StepShape& shape) const;
   Line compute_line(const StepShape& shape) const;
@@ -255,11 +257,14 @@ inline StepCost Roofline::plain_cost(const StepShape& shape) const {
   return {.first_ns = cost.first_ns, .growth_ns = 0, .valid_steps = 1};
 }
 
-StepCost Roofline::cost(const StepShape& shape) const {
-  if (is_plain_ && shape.decode_tokens == 1) return plain_cost(shape);
+StepCost Roofline::full_cost(const StepShape& shape) const {
   const double decode_ns =
       needs_decode_part(scales_, shape) ? unscaled(decode_part(shape)).first_ns : 0.0;
   return scaled(scales_, shape, unscaled(shape), decode_ns);
+}
+
+StepCost Roofline::cost(const StepShape& shape) const {
+  return is_plain_ && shape.decode_tokens == 1 ? plain_cost(shape) : full_cost(shape);
 }
 
 }  // namespace
