@@ -65,6 +65,8 @@ class ReplicaBooks {
   std::uint32_t add_replica(const ReplicaTraits& traits);
   void set_available(std::uint32_t replica, bool available);
   void observe(std::uint32_t replica, const ReplicaSignals& signals);
+  // REQUIRES: readings have no age, and the loads are made of tokens.
+  void observe_tokens(std::uint32_t replica, TokenCount tokens);
   void dispatched(std::uint32_t replica, const Request& request, Instant now);
   void finished(std::uint32_t replica, RequestId request, Instant now);
   void forget(std::uint32_t replica);
@@ -88,6 +90,15 @@ class ReplicaBooks {
   bool prefers(std::uint32_t a, std::uint32_t b) { return is_better(key(a), a, key(b), b); }
   // The available replica with the least load. REQUIRES: options.ranked.
   std::optional<std::uint32_t> least();
+  // No replica has less load than this.
+  double least_bound();
+  // Between which the replica's load is, without asking for the present load.
+  // REQUIRES: loads are made of tokens.
+  struct LoadBounds {
+    double least = 0;
+    double most = 0;
+  };
+  LoadBounds bounds(std::uint32_t replica);
   // With how many tokens in flight the replica's load would be the least one, going by bounds.
   // REQUIRES: options.ranked, loads are made of tokens.
   TokenCount tokens_at_least_load(std::uint32_t replica) const;
@@ -125,6 +136,10 @@ class ReplicaBooks {
   void rank(std::uint32_t replica);
   double requests(const Entry& entry) const;
   double tokens(const Entry& entry) const;
+  double load_of_tokens(const ReplicaTraits& traits, double tokens) const {
+    return options_.measure == LoadMeasure::kWait ? tokens * traits.token_ns
+                                                  : tokens / traits.weight;
+  }
   std::optional<double> kv_fraction(const Entry& entry) const;
 
   BooksOptions options_;
