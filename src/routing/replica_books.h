@@ -23,7 +23,9 @@
 // With a source of readings (load_source.h) an observed reading may stand for a lower bound of the
 // load, and the present one is asked for where it matters. least() asks for the present load of the
 // one that is least so far until that is a present load: everybody else's load is at least what he
-// was compared by, so nobody else is better.
+// was compared by, so nobody else is better. The books then keep no tokens in flight of their own:
+// after a dispatch or an end the source is told, and sees to it that what is known is a bound
+// again.
 //
 // The kv measure of a replica whose reading is unknown or whose kv_cache_tokens are unknown is not
 // guessed: an unknown reading is computed from the prompts in flight where kv_cache_tokens is

@@ -19,6 +19,12 @@
 // s is half of what the replica is above the least one. A replica that falls from far above to the
 // least is then read about log2(distance / tokens of a step) times on the way, not at each step.
 //
+// Of tokens in flight a replica also knows, without asking which steps have ended, between which
+// two numbers they stay until its next event (Replica::token_range). An event after which they stay
+// above the bound that stands changes nothing; where they may fall below it, but not down to the
+// least load, the bound goes half way down to that, and holds until the next event. A bound that
+// has become the least is first raised so (raise()), and seen only where that does not do.
+//
 // Cost: logarithmic time for each reading. Each event costs one, each choice at least one, and each
 // way down from one event to the next O(log(distance)): so readings go with events, not with
 // replicas times choices. (Where choices are so rare that all bounds run out between two of them,
