@@ -6,6 +6,9 @@
 // sessions behind `bounded_affinity`: far too few, so that nearly every turn finds its context gone
 // and computes it again. That is the dearest that sessions can be.
 //
+// More sessions are then also more replicas, and one replica has no router. So there are rows of
+// more sessions at one replica, with as much more memory for KV caches, and of few sessions at 64.
+//
 // A longer session is not only more turns: its prompts are longer, and where their history was
 // evicted it is computed again, in steps of at most 8,192 tokens. So beside the time of a turn
 // stand the events of a turn (arrivals, and ends of steps and of jumps over steps), the tokens that
@@ -16,6 +19,8 @@
 // rounds in each of which every row is measured once; the spread is (largest - smallest) / median.
 //
 //   sessions_benchmark [--quick]     --quick: one round, at most 1,000 sessions
+//   sessions_benchmark --one serial|batched SESSIONS TURNS REPLICAS [MEMORY]
+//                                    one measurement, in this process: for a profiler
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -46,6 +51,8 @@ struct Case {
   ServiceMode service = ServiceMode::kSerial;
   std::uint64_t sessions = 100;
   std::uint32_t turns = 11;
+  std::int64_t replicas = 1;
+  std::int64_t memory = 1;  // KV caches so many times as large
 };
 
 struct Cost {
@@ -85,8 +92,7 @@ RunConfig config_of(const Case& one) {
   RunConfig config;
   config.seed = 42;
   config.slo = {.ttft = Duration::from_seconds(2)};
-  const auto replicas = static_cast<std::int64_t>((64 * one.sessions + 9'999) / 10'000);
-  GroupConfig group{.name = "replicas", .replicas = replicas};
+  GroupConfig group{.name = "replicas", .replicas = one.replicas};
   group.deployment.model = find_model("llama-3.1-8b").value();
   group.deployment.hardware = find_accelerator("h100-sxm").value();
   group.deployment.engine.scheduler = SchedulerKind::kVllm;
@@ -99,7 +105,8 @@ RunConfig config_of(const Case& one) {
 }
 
 Cost run_once(const Case& one) {
-  const FleetDeployment deployment = derive_fleet(config_of(one)).value();
+  FleetDeployment deployment = derive_fleet(config_of(one)).value();
+  deployment.fleet.groups.front().replica.kv_blocks *= one.memory;
   const double begin = cpu_seconds();
   const PoissonArrivals arrivals{.rate_rps = static_cast<double>(one.sessions) / 10};
   const Programs programs = generate_programs(sessions_of(one), arrivals, 42);
@@ -185,6 +192,7 @@ void add_row(TextTable& table, const Case& one, const std::vector<Cost>& costs,
   const Cost& cost = costs.front();
   table.add(
       {name_of(one), std::to_string(one.sessions), std::to_string(one.turns),
+       std::to_string(one.replicas), fmt::format("x {}", one.memory),
        fmt::format("{:.0f}", cost.turns), fmt::format("{:.2f}", us.median()),
        fmt::format("{:.0f} %", 100 * us.spread()), fmt::format("{:.2f}", ratios.median()),
        fmt::format("{:.1f}", cost.events / cost.turns),
@@ -193,39 +201,70 @@ void add_row(TextTable& table, const Case& one, const std::vector<Cost>& costs,
        fmt::format("{:.0f}", 1e-6 * peaks.median()), fmt::format("{:.0f} %", 100 * cost.reused)});
 }
 
-void run_benchmark(bool quick) {
+std::int64_t replicas_for(std::uint64_t sessions) {
+  return static_cast<std::int64_t>((64 * sessions + 9'999) / 10'000);
+}
+
+std::vector<Case> cases_of(ServiceMode service, bool quick) {
   std::vector<Case> cases;
-  for (const ServiceMode service : {ServiceMode::kSerial, ServiceMode::kBatched}) {
-    for (const std::uint64_t sessions : {100U, 1'000U, 10'000U}) {
-      if (quick && sessions > 1'000) continue;
-      for (const std::uint32_t turns : {11U, 44U, 88U}) {
-        cases.push_back({.service = service, .sessions = sessions, .turns = turns});
-      }
+  const auto add = [&](const Case& one) {
+    if (!quick || one.sessions <= 1'000) cases.push_back(one);
+  };
+  for (const std::uint64_t sessions : {100U, 1'000U, 10'000U}) {
+    for (const std::uint32_t turns : {11U, 44U, 88U}) {
+      add({service, sessions, turns, replicas_for(sessions), 1});
     }
   }
+  // Apart from each other: more sessions at one replica with as much more memory; more replicas.
+  for (const std::uint64_t sessions : {1'000U, 10'000U}) {
+    add({service, sessions, 11, 1, replicas_for(sessions)});
+  }
+  for (const std::uint64_t sessions : {100U, 1'000U}) add({service, sessions, 11, 64, 1});
+  return cases;
+}
+
+void print_one(const Case& one) {
+  const Cost cost = run_once(one);
+  fmt::print("{:.0f} turns, {:.3f} us/turn, {:.2f} events/turn, {:.0f} tokens computed/turn\n",
+             cost.turns, us_a_turn(cost), cost.events / cost.turns, cost.computed / cost.turns);
+}
+
+void run_benchmark(bool quick) {
+  std::vector<Case> cases = cases_of(ServiceMode::kSerial, quick);
+  const std::vector<Case> batched = cases_of(ServiceMode::kBatched, quick);
+  cases.insert(cases.end(), batched.begin(), batched.end());
   std::vector<std::vector<Cost>> costs(cases.size());
   for (int round = 0; round < (quick ? 1 : 3); ++round) {
     for (std::size_t i = 0; i < cases.size(); ++i) {
       costs[i].push_back(measure(cases[i]));
-      fmt::print(stderr, "{}, {} sessions of {} turns: {:.2f} CPU s\n", name_of(cases[i]),
-                 cases[i].sessions, cases[i].turns, costs[i].back().seconds);
+      fmt::print(stderr, "{}, {} sessions of {} turns at {} replicas: {:.2f} CPU s\n",
+                 name_of(cases[i]), cases[i].sessions, cases[i].turns, cases[i].replicas,
+                 costs[i].back().seconds);
     }
   }
-  TextTable table({"service", ">sessions", ">turns each", ">turns", ">us a turn", ">spread",
-                   ">to the first", ">events a turn", ">computed", ">us an event", ">spread",
-                   ">peak MB", ">reused"});
+  TextTable table({"service", ">sessions", ">turns each", ">replicas", ">memory", ">turns",
+                   ">us a turn", ">spread", ">to the first", ">events a turn", ">computed",
+                   ">us an event", ">spread", ">peak MB", ">reused"});
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::size_t first = cases[i].service == ServiceMode::kSerial ? 0 : cases.size() / 2;
     add_row(table, cases[i], costs[i], costs[first]);
   }
-  fmt::print("coding_agent on llama-3.1-8b, an h100-sxm for each 156 sessions; CPU time\n\n{}",
-             table.text());
+  fmt::print("coding_agent on llama-3.1-8b and h100-sxm; CPU time\n\n{}", table.text());
 }
 
 }  // namespace
 }  // namespace inferscale
 
 int main(int argc, char** argv) {
-  inferscale::run_benchmark(argc > 1 && std::strcmp(argv[1], "--quick") == 0);
+  using namespace inferscale;
+  if (argc > 5 && std::strcmp(argv[1], "--one") == 0) {
+    print_one({.service = argv[2][0] == 's' ? ServiceMode::kSerial : ServiceMode::kBatched,
+               .sessions = std::strtoull(argv[3], nullptr, 10),
+               .turns = static_cast<std::uint32_t>(std::atoi(argv[4])),
+               .replicas = std::atoi(argv[5]),
+               .memory = argc > 6 ? std::atoi(argv[6]) : 1});
+    return 0;
+  }
+  run_benchmark(argc > 1 && std::strcmp(argv[1], "--quick") == 0);
   return 0;
 }

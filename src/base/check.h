@@ -14,10 +14,11 @@
 
 namespace inferscale::internal {
 
-// Collects the message and stops the program when it goes out of scope.
+// Collects the message and stops the program when it goes out of scope. `cold`: what leads here is
+// kept apart from the code that runs.
 class CheckFailure {
  public:
-  CheckFailure(const char* condition, const char* file, int line);
+  [[gnu::cold]] CheckFailure(const char* condition, const char* file, int line);
   CheckFailure(const CheckFailure&) = delete;
   CheckFailure& operator=(const CheckFailure&) = delete;
   [[noreturn]] ~CheckFailure();

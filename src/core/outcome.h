@@ -1,6 +1,7 @@
 // What became of a request: its timestamps and the verdict on its token gaps.
 //
-// One `Outcome` is kept for each request of a run, so it is small (64 bytes). Timestamps follow
+// One `Outcome` is kept for each request of a run, so it is small (64 bytes, a
+// cache line). Timestamps follow
 // the order arrival, start, first token, finish; those that never came are `Instant::never()`.
 
 #pragma once
@@ -24,7 +25,7 @@ enum class OutcomeStatus : std::uint8_t {
 
 std::string_view status_name(OutcomeStatus status);
 
-struct Outcome {
+struct alignas(64) Outcome {
   Instant arrival;
   Instant start = Instant::never();        // its first prefill step began
   Instant first_token = Instant::never();  // that step's end

@@ -72,6 +72,12 @@ class PrefixCache {
   // Time goes on to `now`: those whose TTL has ended by then, `now` included, become blank.
   // REQUIRES: track_idle(), and `now` is not before the last one.
   void pass_time(Instant now);
+  // The same without a TTL.
+  void set_time(Instant now) {
+    CHECK(usage_ != nullptr && !ttl_ && now >= now_)
+        << "from " << now_.ns() << " ns to " << now.ns() << " ns";
+    now_ = now;
+  }
 
   // Unreferenced blocks, readable or not.
   BlockCount free() const { return free_; }

@@ -25,6 +25,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -132,6 +133,12 @@ struct TokenFloor {
   bool is_exact = false;             // until then there are just as many
 };
 
+// Between which a load's tokens_in_flight stays until the replica wakes or something is done to it.
+struct TokenRange {
+  TokenCount least = 0;
+  TokenCount most = std::numeric_limits<TokenCount>::max();
+};
+
 // Sums over the time simulated so far.
 struct ReplicaUsage {
   double busy_ns = 0;      // some step was running
@@ -191,6 +198,8 @@ class Replica {
   // fewer, held blocks only get more, waiting and running sequences stay as many.) REQUIRES: as
   // load_at().
   virtual TokenFloor token_floor(Instant now, TokenCount level) const = 0;
+  // At little cost: what can be said without asking which steps have ended.
+  virtual TokenRange token_range() const { return {}; }
   // Sums up to the last wake-up.
   virtual const ReplicaUsage& usage() const = 0;
   // For requests of programs, with ReplicaOptions::retention. The chain of `request` has ended on

@@ -31,7 +31,7 @@ RetentionLedger::RetentionLedger(const ReplicaOptions& options, PrefixCache* cac
 
 // --- time
 
-void RetentionLedger::pass_time(BlockCount held, Instant now) {
+void RetentionLedger::pass_events(BlockCount held, Instant now) {
   while (cache_ != nullptr) {
     const Instant expiry = cache_->next_expiry();
     const Instant due = drops_.empty() ? Instant::never() : drops_.begin()->first;
@@ -46,20 +46,6 @@ void RetentionLedger::pass_time(BlockCount held, Instant now) {
   add_up(held, now);
   if (cache_ != nullptr) cache_->pass_time(now);
   settle_host(now);
-}
-
-// Something that lasts no time is no peak: blocks change hands within an instant.
-void RetentionLedger::add_up(BlockCount held, Instant to) {
-  if (to <= added_up_) return;
-  const BlockCount idle = cache_ == nullptr ? 0 : cache_->cached();
-  const auto tokens_of = [&](BlockCount blocks) {
-    return blocks * layout_.block_tokens / blocks_each_;
-  };
-  const double ns = static_cast<double>((to - added_up_).ns());
-  usage_.idle_token_ns += ns * static_cast<double>(tokens_of(idle));
-  usage_.resident_token_ns += ns * static_cast<double>(tokens_of(held + idle));
-  usage_.resident_peak = std::max(usage_.resident_peak, tokens_of(held + idle));
-  added_up_ = to;
 }
 
 // What happens between two wake-ups reaches host memory at once, and the cache in its turn: the

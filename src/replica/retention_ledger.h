@@ -21,6 +21,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -41,7 +42,12 @@ class RetentionLedger {
 
   // Time goes on to `now`, over which sequences held `held` KV blocks. REQUIRES: `now` is not
   // before the last one.
-  void pass_time(BlockCount held, Instant now);
+  void pass_time(BlockCount held, Instant now) {
+    if (host_ || !drops_.empty() || options_.ttl) return pass_events(held, now);
+    // Nothing happens by itself.
+    add_up(held, now);
+    if (cache_ != nullptr) cache_->set_time(now);
+  }
 
   // Tokens that the request need not compute: those that match in HBM, or more of its history with
   // what host memory has. REQUIRES: the time is now.
@@ -63,7 +69,22 @@ class RetentionLedger {
   };
   using Drops = std::multimap<Instant, Drop>;
 
-  void add_up(BlockCount held, Instant to);
+  void pass_events(BlockCount held, Instant now);
+  // Something that lasts no time is no peak: blocks change hands within an instant.
+  void add_up(BlockCount held, Instant to) {
+    if (to <= added_up_) return;
+    const BlockCount idle = cache_ == nullptr ? 0 : cache_->cached();
+    const double ns = static_cast<double>((to - added_up_).ns());
+    const TokenCount resident = tokens_of(held + idle);
+    usage_.idle_token_ns += ns * static_cast<double>(tokens_of(idle));
+    usage_.resident_token_ns += ns * static_cast<double>(resident);
+    usage_.resident_peak = std::max(usage_.resident_peak, resident);
+    added_up_ = to;
+  }
+  TokenCount tokens_of(BlockCount blocks) const {
+    const TokenCount tokens = blocks * layout_.block_tokens;
+    return blocks_each_ == 1 ? tokens : tokens / blocks_each_;
+  }
   void carry_out_first();
   void forget_move(std::uint32_t chain);
   // Of the chain's own content. Returns how many tokens.

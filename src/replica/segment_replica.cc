@@ -308,6 +308,13 @@ TokenFloor SegmentReplica::token_floor(Instant now, TokenCount level) const {
       .is_exact = more == 0};
 }
 
+// The last of the steps ends at the wake-up.
+TokenRange SegmentReplica::token_range() const {
+  const TokenCount tokens = tokens_in_flight();
+  const bool decodes = decodes_ && phase_ == Phase::kStep;
+  return {.least = tokens - (decodes ? group_.size() * (planned_steps_ - 1) : 0), .most = tokens};
+}
+
 std::unique_ptr<Replica> make_segment_replica(const ReplicaOptions& options,
                                               const ReplicaSurroundings& surroundings) {
   return std::make_unique<SegmentReplica>(options, surroundings);

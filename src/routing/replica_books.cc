@@ -89,6 +89,14 @@ void ReplicaBooks::observe(std::uint32_t replica, const ReplicaSignals& signals)
   rank(replica);
 }
 
+void ReplicaBooks::observe_tokens(std::uint32_t replica, TokenCount tokens) {
+  Entry& observed = entries_[replica];
+  observed.reading.tokens_in_flight = tokens;
+  observed.since = {};
+  observed.dispatch_read = dispatches_;
+  rank(replica);
+}
+
 // Drops the events that the reading saw, and corrects it by the others.
 void ReplicaBooks::correct(Entry& entry, std::deque<Event>& events) {
   while (!events.empty() && events.front().at <= entry.reading.observed_at) events.pop_front();
@@ -104,8 +112,13 @@ void ReplicaBooks::dispatched(std::uint32_t replica, const Request& request, Ins
                                .prompt_tokens = request.prompt_tokens,
                                .max_tokens = request.max_tokens,
                                .dispatch = ++dispatches_};
-  if (counts_tokens()) in_flight_.add(request.id, work);
   ++to.in_flight.requests;
+  if (source_ != nullptr) {
+    to.last_dispatch = work.dispatch;
+    source_->changed(replica);
+    return;
+  }
+  if (counts_tokens()) in_flight_.add(request.id, work);
   to.in_flight.tokens += work.tokens();
   to.in_flight.prompt_tokens += work.prompt_tokens;
   to.last_dispatch = work.dispatch;
@@ -116,7 +129,7 @@ void ReplicaBooks::dispatched(std::uint32_t replica, const Request& request, Ins
 void ReplicaBooks::finished(std::uint32_t replica, RequestId request, Instant now) {
   Entry& from = entry(replica);
   DispatchedRequest work;
-  if (counts_tokens()) {
+  if (source_ == nullptr && counts_tokens()) {
     work = in_flight_.take(request);
     CHECK(work.replica == replica) << "request " << request << " was dispatched to replica "
                                    << work.replica << " and ended on " << replica;
@@ -124,6 +137,10 @@ void ReplicaBooks::finished(std::uint32_t replica, RequestId request, Instant no
   CHECK(from.in_flight.requests > 0)
       << "more requests ended on replica " << replica << " than were dispatched to it";
   --from.in_flight.requests;
+  if (source_ != nullptr) {
+    source_->changed(replica);
+    return;
+  }
   from.in_flight.tokens -= work.tokens();
   from.in_flight.prompt_tokens -= work.prompt_tokens;
   book(replica, {.at = now, .work = work, .is_end = true});
@@ -144,8 +161,25 @@ void ReplicaBooks::forget(std::uint32_t replica) {
 std::optional<std::uint32_t> ReplicaBooks::least() {
   std::optional<std::uint32_t> best = tournament_.best();
   if (source_ == nullptr) return best;
-  while (best && source_->see(*best)) best = tournament_.best();
+  while (best && (source_->raise(*best) || source_->see(*best))) best = tournament_.best();
   return best;
+}
+
+double ReplicaBooks::least_bound() {
+  std::optional<std::uint32_t> best = tournament_.best();
+  while (best && source_ != nullptr && source_->raise(*best)) best = tournament_.best();
+  return best ? tournament_.key(*best).load : 0;
+}
+
+ReplicaBooks::LoadBounds ReplicaBooks::bounds(std::uint32_t replica) {
+  if (source_ == nullptr) {
+    const double load = key_bound(replica).load;
+    return {.least = load, .most = load};
+  }
+  const TokenBounds tokens = source_->bounds(replica);
+  const ReplicaTraits& traits = entries_[replica].traits;
+  return {.least = load_of_tokens(traits, static_cast<double>(tokens.least)),
+          .most = load_of_tokens(traits, static_cast<double>(tokens.most))};
 }
 
 TokenCount ReplicaBooks::tokens_at_least_load(std::uint32_t replica) const {
@@ -194,10 +228,8 @@ LoadKey ReplicaBooks::computed_key(std::uint32_t replica) const {
       key.load = requests(of) / of.traits.weight;
       break;
     case LoadMeasure::kTokens:
-      key.load = tokens(of) / of.traits.weight;
-      break;
     case LoadMeasure::kWait:
-      key.load = tokens(of) * of.traits.token_ns;
+      key.load = load_of_tokens(of.traits, tokens(of));
       break;
     case LoadMeasure::kKv:
       key.load = kv_fraction(of).value_or(std::numeric_limits<double>::infinity());

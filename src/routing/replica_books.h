@@ -23,7 +23,9 @@
 // With a source of readings (load_source.h) an observed reading may stand for a lower bound of the
 // load, and the present one is asked for where it matters. least() asks for the present load of the
 // one that is least so far until that is a present load: everybody else's load is at least what he
-// was compared by, so nobody else is better.
+// was compared by, so nobody else is better. The books then keep no tokens in flight of their own:
+// after a dispatch or an end the source is told, and sees to it that what is known is a bound
+// again.
 //
 // The kv measure of a replica whose reading is unknown or whose kv_cache_tokens are unknown is not
 // guessed: an unknown reading is computed from the prompts in flight where kv_cache_tokens is
@@ -65,6 +67,8 @@ class ReplicaBooks {
   std::uint32_t add_replica(const ReplicaTraits& traits);
   void set_available(std::uint32_t replica, bool available);
   void observe(std::uint32_t replica, const ReplicaSignals& signals);
+  // REQUIRES: readings have no age, and the loads are made of tokens.
+  void observe_tokens(std::uint32_t replica, TokenCount tokens);
   void dispatched(std::uint32_t replica, const Request& request, Instant now);
   void finished(std::uint32_t replica, RequestId request, Instant now);
   void forget(std::uint32_t replica);
@@ -88,6 +92,15 @@ class ReplicaBooks {
   bool prefers(std::uint32_t a, std::uint32_t b) { return is_better(key(a), a, key(b), b); }
   // The available replica with the least load. REQUIRES: options.ranked.
   std::optional<std::uint32_t> least();
+  // No replica has less load than this.
+  double least_bound();
+  // Between which the replica's load is, without asking for the present load.
+  // REQUIRES: loads are made of tokens.
+  struct LoadBounds {
+    double least = 0;
+    double most = 0;
+  };
+  LoadBounds bounds(std::uint32_t replica);
   // With how many tokens in flight the replica's load would be the least one, going by bounds.
   // REQUIRES: options.ranked, loads are made of tokens.
   TokenCount tokens_at_least_load(std::uint32_t replica) const;
@@ -125,6 +138,10 @@ class ReplicaBooks {
   void rank(std::uint32_t replica);
   double requests(const Entry& entry) const;
   double tokens(const Entry& entry) const;
+  double load_of_tokens(const ReplicaTraits& traits, double tokens) const {
+    return options_.measure == LoadMeasure::kWait ? tokens * traits.token_ns
+                                                  : tokens / traits.weight;
+  }
   std::optional<double> kv_fraction(const Entry& entry) const;
 
   BooksOptions options_;

@@ -68,6 +68,10 @@ class Router {
   // REQUIRES: readings of a replica come in the order in which they were observed, and none from
   // before it was forgotten.
   void observe(std::uint32_t replica, const ReplicaSignals& signals);
+  // The same for a reading of tokens_in_flight alone, of the present.
+  void observe_tokens(std::uint32_t replica, TokenCount tokens) {
+    books_.observe_tokens(replica, tokens);
+  }
   // Nothing when no replica is available.
   std::optional<std::uint32_t> choose(const Request& request);
   // Its tokens are counted as given: the owner of a pool that only prefills sets max_tokens to 0.

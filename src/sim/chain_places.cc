@@ -17,32 +17,52 @@ std::vector<std::uint32_t> ChainPlaces::dispatched(const Request& request, std::
            .replica = replica,
            .tokens = request.prompt_tokens + request.output_tokens,
            .left = before.left};
-  if (before.replica != kNowhere && before.replica != replica) {
-    Replicas& left = left_by(chain);
-    if (std::find(left.begin(), left.end(), before.replica) == left.end()) {
-      left.push_back(before.replica);
-    }
-  }
+  if (before.replica != kNowhere && before.replica != replica) note_left(chain, before.replica);
   if (chain.left == kNothing) return {};
   if (request.program->ends_chain) ending_[request.id] = request;
   // A further attempt of a call is no step of its chain.
   const bool goes_on = before.replica != kNowhere && before.call != request.program;
   if (!goes_on || request.program->history_tokens >= before.tokens) return {};
-  Replicas others = left_[chain.left];
-  std::erase(others, replica);
-  return others;
+  return left_by(chain, replica);
 }
 
-ChainPlaces::Replicas& ChainPlaces::left_by(Last& chain) {
-  if (chain.left == kNothing) {
-    if (unused_.empty()) {
-      unused_.push_back(static_cast<std::uint32_t>(left_.size()));
-      left_.emplace_back();
-    }
-    chain.left = unused_.back();
-    unused_.pop_back();
+std::uint32_t ChainPlaces::new_left() {
+  if (unused_ == kNothing) {
+    left_.emplace_back();
+    return static_cast<std::uint32_t>(left_.size() - 1);
   }
-  return left_[chain.left];
+  const std::uint32_t place = std::exchange(unused_, left_[unused_].next);
+  left_[place] = {};
+  return place;
+}
+
+void ChainPlaces::note_left(Last& chain, std::uint32_t replica) {
+  if (chain.left == kNothing) chain.left = new_left();
+  std::uint32_t place = chain.left;
+  while (true) {
+    const Left& left = left_[place];
+    const auto end = left.replicas.begin() + left.count;
+    if (std::find(left.replicas.begin(), end, replica) != end) return;
+    if (left.next == kNothing) break;
+    place = left.next;
+  }
+  if (left_[place].count == left_[place].replicas.size()) {
+    const std::uint32_t next = new_left();
+    left_[place].next = next;
+    place = next;
+  }
+  left_[place].replicas[left_[place].count++] = replica;
+}
+
+std::vector<std::uint32_t> ChainPlaces::left_by(const Last& chain, std::uint32_t replica) const {
+  std::vector<std::uint32_t> others;
+  for (std::uint32_t place = chain.left; place != kNothing; place = left_[place].next) {
+    const Left& left = left_[place];
+    for (std::uint32_t i = 0; i < left.count; ++i) {
+      if (left.replicas[i] != replica) others.push_back(left.replicas[i]);
+    }
+  }
+  return others;
 }
 
 std::vector<std::uint32_t> ChainPlaces::ended(RequestId id, std::uint32_t replica) {
@@ -53,9 +73,10 @@ std::vector<std::uint32_t> ChainPlaces::ended(RequestId id, std::uint32_t replic
   ending_.erase(found);
   Last& chain = last_[ended_.program->chain];
   if (chain.left == kNothing) return {};
-  Replicas others = std::exchange(left_[chain.left], {});
-  unused_.push_back(std::exchange(chain.left, kNothing));
-  std::erase(others, replica);
+  const std::vector<std::uint32_t> others = left_by(chain, replica);
+  std::uint32_t last = chain.left;
+  while (left_[last].next != kNothing) last = left_[last].next;
+  left_[last].next = std::exchange(unused_, std::exchange(chain.left, kNothing));
   return others;
 }
 

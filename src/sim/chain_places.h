@@ -3,10 +3,11 @@
 // there.
 //
 // Cost: constant for a call of a chain that stays where it is, the replicas that it has left for
-// one that moves. Memory: 24 bytes for a chain, and what it has left.
+// one that moves. Memory: 24 bytes for a chain, 32 for each six replicas that it has left.
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -35,12 +36,20 @@ class ChainPlaces {
     std::uint32_t tokens = 0;  // prompt and answer of its last call
     std::uint32_t left = kNothing;
   };
-  using Replicas = std::vector<std::uint32_t>;
-  Replicas& left_by(Last& chain);
+  // Some of the replicas that a chain has left, and where there are more of them.
+  struct Left {
+    std::array<std::uint32_t, 6> replicas;
+    std::uint32_t count = 0;
+    std::uint32_t next = kNothing;
+  };
+  void note_left(Last& chain, std::uint32_t replica);
+  // Those but `replica`, in the order in which they were left.
+  std::vector<std::uint32_t> left_by(const Last& chain, std::uint32_t replica) const;
+  std::uint32_t new_left();
 
-  std::vector<Last> last_;               // by chain
-  std::vector<Replicas> left_;           // for each chain that has moved, those that it left
-  std::vector<std::uint32_t> unused_;    // of left_
+  std::vector<Last> last_;  // by chain
+  std::vector<Left> left_;
+  std::uint32_t unused_ = kNothing;      // of left_, the first of those that nobody has
   std::map<RequestId, Request> ending_;  // under way: last calls of chains that have moved
   Request ended_;
 };

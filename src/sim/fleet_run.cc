@@ -359,6 +359,7 @@ void FleetRun::arrive_again(Request& request, Instant now) const {
 }
 
 void FleetRun::record(RequestId id, const Outcome& outcome) {
+  if (reactive_ != nullptr) reactive_->expect_end(id);
   Outcome& kept = result_.outcomes[id];
   const Instant arrival = kept.arrival;
   kept = outcome;

@@ -19,6 +19,12 @@
 // s is half of what the replica is above the least one. A replica that falls from far above to the
 // least is then read about log2(distance / tokens of a step) times on the way, not at each step.
 //
+// Of tokens in flight a replica also knows, without asking which steps have ended, between which
+// two numbers they stay until its next event (Replica::token_range). An event after which they stay
+// above the bound that stands changes nothing; where they may fall below it, but not down to the
+// least load, the bound goes half way down to that, and holds until the next event. A bound that
+// has become the least is first raised so (raise()), and seen only where that does not do.
+//
 // Cost: logarithmic time for each reading. Each event costs one, each choice at least one, and each
 // way down from one event to the next O(log(distance)): so readings go with events, not with
 // replicas times choices. (Where choices are so rare that all bounds run out between two of them,
@@ -44,8 +50,8 @@ class PresentReadings final : public LoadSource {
 
   // Something happened at the member.
   void touched(std::uint32_t member) {
-    if (changed_[member] != 0) return;
-    changed_[member] = 1;
+    if (known_[member].changed) return;
+    known_[member].changed = true;
     changes_.push_back(member);
   }
   // The router forgot what it had read there, and nothing goes on there.
@@ -53,22 +59,31 @@ class PresentReadings final : public LoadSource {
   // A choice at `now` comes next: all that the router has read are lower bounds then.
   void begin_choice(Instant now);
   bool see(std::uint32_t member) override;
+  bool raise(std::uint32_t member) override;
+  TokenBounds bounds(std::uint32_t member) override;
+  void changed(std::uint32_t member) override { touched(member); }
 
  private:
+  struct Known {
+    TokenCount tokens = 0;                   // as the router was told
+    Instant exact_until = Instant::never();  // that holds exactly for choices up to then
+    bool changed = false;                    // something happened since the last choice
+  };
+
+  TokenRange range(std::uint32_t member) const { return members_[member].replica->token_range(); }
+  bool is_still_bound(std::uint32_t member);
   // A bound that may go half way down to `level`.
   void read_tokens(std::uint32_t member, TokenCount level);
   void read_kv(std::uint32_t member);
-  void bound(std::uint32_t member);
+  void tell(std::uint32_t member, TokenCount tokens);
 
   const std::vector<PoolMember>& members_;
   Router& router_;
   bool tokens_;     // they are what is read, else KV blocks
   Instant now_;     // of the choice
   Instant before_;  // what ends at the instant of the choice has not ended yet
-  // By member: what was read holds exactly for choices up to then.
-  std::vector<Instant> exact_until_;
+  std::vector<Known> known_;
   WakeQueue bounds_end_;  // after these instants
-  std::vector<std::uint8_t> changed_;
   std::vector<std::uint32_t> changes_;
 };
 

@@ -51,8 +51,13 @@ class ScriptedReplica final : public Replica {
             .until = next <= steps ? begin + Duration::nanos(next * step_ns) : Instant::never(),
             .is_exact = more == 0};
   }
+  TokenRange token_range() const override {
+    if (!knows_range) return {};
+    return {.least = tokens - steps * size, .most = tokens};
+  }
 
   Instant begin;
+  bool knows_range = true;
   std::int64_t step_ns = 1;
   std::int64_t steps = 0;
   std::int64_t size = 1;
@@ -65,6 +70,8 @@ class ScriptedReplica final : public Replica {
 class Scripted {
  public:
   static constexpr BlockCount kBlocks = 100'000;
+  // Of loads up to some 800,000 ns of tokens.
+  static constexpr Duration kSlack = Duration::nanos(60'000);
 
   Scripted(RouterPolicy policy, std::uint32_t replicas, bool equal, std::uint64_t seed)
       : policy_(policy), random_(seed, "scripted loads"), scripts_(replicas), last_(replicas, 0) {
@@ -78,7 +85,8 @@ class Scripted {
       traits.push_back(each);
       members_.push_back({.replica = &script, .kv_blocks = kBlocks, .traits = each});
     }
-    router_ = make_router({.policy = policy}, traits, seed);
+    const RouterOptions options{.policy = policy, .affinity_slack = kSlack};
+    router_ = make_router(options, traits, seed);
     readings_ =
         std::make_unique<PresentReadings>(members_, *router_, needed_signals({.policy = policy}));
     for (std::uint32_t i = 0; i < replicas; ++i) change(i);
@@ -116,6 +124,7 @@ class Scripted {
     // Multiples of five, so that ties come up.
     script.tokens = script.steps * script.size + static_cast<TokenCount>(random_.below(300)) * 5;
     script.blocks = static_cast<BlockCount>(random_.below(500));
+    script.knows_range = random_.below(3) > 0;
     readings_->touched(i);
   }
 
@@ -143,10 +152,19 @@ class Scripted {
       if (!closed_.empty() && closed_[i]) continue;
       if (!best || order(i) < order(*best)) best = i;
     }
+    const auto session = static_cast<std::uint32_t>(random_.below(homes_.size()));
+    if (policy_ == RouterPolicy::kBoundedAffinity && best && homes_[session] &&
+        (closed_.empty() || !closed_[*homes_[session]]) &&
+        std::get<0>(order(*homes_[session])) - std::get<0>(order(*best)) <=
+            static_cast<double>(kSlack.ns())) {
+      best = homes_[session];
+    }
     readings_->begin_choice(now_);
-    const Request request{.id = next_id_++, .prompt_tokens = 10, .max_tokens = 10};
+    const Request request{
+        .id = next_id_++, .prompt_tokens = 10, .max_tokens = 10, .session = session};
     ASSERT_EQ(router_->choose(request), best) << "at " << now_.ns();
     if (!best) return;
+    homes_[session] = best;
     router_->dispatched(*best, request, now_);
     last_[*best] = next_id_;
     ++dispatched_[*best];
@@ -162,6 +180,8 @@ class Scripted {
   std::vector<RequestId> last_;
   std::vector<std::int64_t> dispatched_;
   std::vector<bool> closed_;
+  std::vector<std::optional<std::uint32_t>> homes_ =
+      std::vector<std::optional<std::uint32_t>>(20);  // by session
   std::unique_ptr<Router> router_;
   std::unique_ptr<PresentReadings> readings_;
   Instant now_;

@@ -19,10 +19,10 @@ class WakeQueue {
   void add();
   // REQUIRES: the replica was added.
   void set(std::uint32_t replica, Instant at) {
-    if (heap_.size() > 1) {
-      move(replica, at);
-    } else {
+    if (heap_.size() == 1) {
       heap_.front().at = at;
+    } else if (heap_[positions_[replica]].at != at) {
+      move(replica, at);
     }
   }
 

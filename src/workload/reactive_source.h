@@ -26,6 +26,8 @@ class ReactiveSource : public RequestSource {
   // for others to end. next() gives just that request, and false when this is never(). Its owner
   // may present it later than that.
   virtual Instant next_at() const = 0;
+  // ended() follows for this request: what it looks at may be fetched from memory meanwhile.
+  virtual void expect_end(RequestId id) const { (void)id; }
   // The request ended at `now`: finished, refused, deferred, lost or abandoned; its caller was told
   // `answer`. Others may arrive because of it, at `now` or later.
   virtual void ended(RequestId id, const Outcome& outcome, const Answer& answer, Instant now) = 0;

@@ -175,6 +175,10 @@ void Owner::check_floors(std::size_t from, std::size_t to) {
   for (const auto& seat : seats_) {
     for (std::size_t one = from; one < to; ++one) {
       const ReplicaLoad load = seat->replica->load_at(look_at_[one]);
+      const TokenRange range = seat->replica->token_range();
+      if (load.tokens_in_flight < range.least || load.tokens_in_flight > range.most) {
+        break_rule("tokens in flight are out of their range");
+      }
       for (const TokenCount part : {0, 1, 2, 4}) {
         const TokenCount level = load.tokens_in_flight * part / 4;
         const TokenFloor floor = seat->replica->token_floor(look_at_[one], level);

@@ -221,6 +221,12 @@ TokenFloor SerialReplica::token_floor(Instant now, TokenCount level) const {
           .is_exact = more == 0};
 }
 
+// The last of the steps ends at the wake-up.
+TokenRange SerialReplica::token_range() const {
+  const TokenCount tokens = tokens_in_flight();
+  return {.least = tokens - (phase_ == Phase::kDecode ? steps_ - 1 : 0), .most = tokens};
+}
+
 void SerialReplica::note_stretch(Instant now) {
   if (phase_ == Phase::kIdle) return;
   StepReport& report = notes_->report;

@@ -46,6 +46,7 @@ class SerialReplica final : public Replica {
   std::vector<Request> fail(Instant now) override;
   ReplicaLoad load_at(Instant now) const override;
   TokenFloor token_floor(Instant now, TokenCount level) const override;
+  TokenRange token_range() const override;
   const ReplicaUsage& usage() const override { return usage_; }
   void end_chain(const Request& request, Instant now) override;
   void settle(Instant now) override;

@@ -289,6 +289,9 @@ TEST_F(SerialReplicaTest, ItsLoadIsWhatIsStillToBeDone) {
   // One token is there; steps end at 3000, 4000, ...
   EXPECT_EQ(replica_->load_at(Instant::nanos(2'999)).tokens_in_flight, 10 + 7);
   EXPECT_EQ(replica_->load_at(Instant::nanos(3'000)).tokens_in_flight, 9 + 7);
+  // Nine of its ten steps end before it wakes.
+  EXPECT_EQ(replica_->token_range().least, 1 + 7);
+  EXPECT_EQ(replica_->token_range().most, 10 + 7);
   // From 17 tokens the middle to 9 is 13: four steps, so until the fifth ends.
   const TokenFloor floor = replica_->token_floor(Instant::nanos(2'000), 9);
   EXPECT_EQ(floor.tokens, 13);

@@ -23,9 +23,13 @@ class BoundedAffinity final : public RoutingPolicy {
         homes_(options.most_sessions) {}
 
   std::optional<std::uint32_t> choose(ReplicaBooks& books, const Request& request) const override {
-    const std::optional<std::uint32_t> least = books.least();
     const std::optional<std::uint32_t> home = open_home(books, request);
-    if (!home) return least;
+    if (!home) return books.least();
+    // Bounds, which cost less than present loads, mostly tell.
+    const ReplicaBooks::LoadBounds at_home = books.bounds(*home);
+    if (at_home.most - books.least_bound() <= slack_ns_) return home;
+    const std::optional<std::uint32_t> least = books.least();
+    if (at_home.least - books.key(*least).load > slack_ns_) return least;
     const double extra_ns = books.key(*home).load - books.key(*least).load;
     return extra_ns <= slack_ns_ ? home : least;
   }

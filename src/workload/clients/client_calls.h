@@ -85,6 +85,11 @@ class ClientCalls {
   void ended(RequestId id, const Outcome& outcome, const Answer& answer, Instant now);
   Instant next_leave() const;
   RequestId take_leaver();
+  // The request whose event is the next one; kNobody when there is none. What an event looks at of
+  // it is on its way into the cache after that.
+  std::uint32_t expect_next() const;
+  // The same for an attempt that is about to end: gives its request.
+  std::uint32_t expect_end(RequestId id) const;
   // Requests that are over since the last call, in order.
   std::vector<CallEnd> take_ends() { return std::exchange(ends_, {}); }
   // Ends a group: what is in flight goes on, and is not tried again.
@@ -107,26 +112,27 @@ class ClientCalls {
     kRetry,    // again, if the budget allows it
     kGivenUp,  // it is given up
   };
-  struct Live {
-    RequestRecord record;
-    Caller caller;
+  // In cache lines of its own: what every event looks at comes first, what only ends look at last.
+  struct alignas(64) Live {
     std::uint32_t number = 0;
-    std::uint32_t output_tokens = 0;
-    std::uint32_t retries = 0;
-    std::uint32_t router_retries = 0;
-    std::uint32_t kept_tokens = 0;
-    std::uint32_t breaks_after = 0;
-    RequestId first = kNone;
     RequestId current = kNone;  // the attempt that its client waits for
-    Instant presented;
-    Instant last_end;  // of an attempt, for its client
-    Instant try_ends = Instant::never();
-    Instant event;  // when what is ahead happens
+    RequestId first = kNone;
+    Caller caller;
     Ahead ahead = Ahead::kNothing;
     bool waits_for_limit = false;
     bool is_paid = false;    // its retry is counted in its budget already
     bool silent = false;     // what is ahead follows from a timeout that has not come yet
     bool timed_out = false;  // what is ahead follows from a timeout
+    Instant event;           // when what is ahead happens
+    Instant presented;
+    Instant last_end;  // of an attempt, for its client
+    Instant try_ends = Instant::never();
+    std::uint32_t output_tokens = 0;
+    std::uint32_t retries = 0;
+    std::uint32_t router_retries = 0;
+    std::uint32_t kept_tokens = 0;
+    std::uint32_t breaks_after = 0;
+    RequestRecord record;
   };
   using Event = std::pair<Instant, std::uint32_t>;  // and number
   struct Budget {

@@ -44,6 +44,19 @@ std::set<ClientCalls::Event>::const_iterator ClientCalls::first_presentation() c
   return events_.end();
 }
 
+std::uint32_t ClientCalls::expect_next() const {
+  if (events_.empty()) return Caller::kNobody;
+  const std::uint32_t number = events_.begin()->second;
+  __builtin_prefetch(&live(number));
+  return number;
+}
+
+std::uint32_t ClientCalls::expect_end(RequestId id) const {
+  const std::uint32_t number = request_of_[id];
+  if (is_live(number)) __builtin_prefetch(&live(number));
+  return number;
+}
+
 Instant ClientCalls::next_at() const {
   const auto first = first_presentation();
   return first == events_.end() ? Instant::never() : first->first;

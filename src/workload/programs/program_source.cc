@@ -22,6 +22,7 @@ class ProgramSource final : public ReactiveSource {
   bool next(Request& request) override;
   std::uint64_t size() const override { return programs_.turns.size(); }
   Instant next_at() const override { return calls_.next_at(); }
+  void expect_end(RequestId id) const override { expect(calls_.expect_end(id)); }
   void ended(RequestId id, const Outcome& outcome, const Answer& answer, Instant now) override;
   Instant next_leave() const override { return calls_.next_leave(); }
   RequestId take_leaver() override;
@@ -37,6 +38,10 @@ class ProgramSource final : public ReactiveSource {
     Instant ready;                  // ... and when it is ready if these have ended before
   };
 
+  void expect(std::uint32_t turn) const {
+    __builtin_prefetch(&records_.calls[turn]);
+    __builtin_prefetch(&programs_.turns[turn]);
+  }
   void add_records();
   // The first session that has not begun is always known, so that it is known what comes first.
   void read_ahead();
@@ -140,6 +145,7 @@ bool ProgramSource::next(Request& request) {
   request = request_of(programs_.turns[presentation.number], call.session);
   presentation.apply(request);
   follow_ends();
+  if (const std::uint32_t next = calls_.expect_next(); next != Caller::kNobody) expect(next);
   return true;
 }
 

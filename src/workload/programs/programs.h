@@ -27,7 +27,8 @@
 
 namespace inferscale {
 
-struct ProgramTurn {
+// A cache line: the turns of a run are many, and what happens at one touches no other.
+struct alignas(64) ProgramTurn {
   ProgramCall call;
   std::uint32_t prompt_tokens = 0;
   std::uint32_t output_tokens = 0;
@@ -40,6 +41,8 @@ struct ProgramTurn {
   std::uint32_t first_spawn = 0;  // chains that it spawns: spawned[first_spawn .. + spawns)
   std::uint32_t spawns = 0;
 };
+
+static_assert(sizeof(ProgramTurn) == 64);
 
 struct ProgramChain {
   std::uint32_t session = 0;
