@@ -324,27 +324,6 @@ std::string ConfigReader::choice(std::string_view key,
   return chosen;
 }
 
-void ConfigReader::only(std::string_view key, std::string_view value, std::string_view why) {
-  describe(key, value, std::string(value), "", why);
-  const ConfigNode* written = take(key);
-  if (written == nullptr) {
-    if (value == "{}") {
-      session_->fill_in(path_of(key), ConfigNode::map(position_));
-    } else {
-      value == "null" ? fill_in_null(key) : fill_in(key, std::string(value), false);
-    }
-    return;
-  }
-  const bool empty_map_wanted = value == "{}";
-  if (empty_map_wanted && written->is_map() && written->entries().empty()) return;
-  if (written->kind() == ConfigNode::Kind::kScalar) {
-    if (written->text() == value) return;
-    const auto number = parse_finite(written->text());
-    if (number && number == parse_finite(value)) return;
-  }
-  wrong(key, *written, "expected " + std::string(value) + ": " + std::string(why));
-}
-
 void ConfigReader::when(std::string_view key, std::string_view chosen, std::string_view value,
                         const std::function<void()>& body) {
   if (!is_describing()) {

@@ -114,9 +114,6 @@ class ConfigReader {
   std::optional<std::string> optional_text(std::string_view key, std::string_view doc);
   std::string choice(std::string_view key, std::initializer_list<std::string_view> choices,
                      std::optional<std::string_view> fallback, std::string_view doc);
-  // A key of the schema whose only value so far is `value` (with one replica there is one router,
-  // say). Any other value is an error that says `why`.
-  void only(std::string_view key, std::string_view value, std::string_view why);
 
   // Runs `body` when `chosen` equals `value`; in a description always, marking the keys with
   // "key: value" as their condition.

@@ -121,17 +121,6 @@ TEST(ConfigReader, DescriptionVisitsEveryChoice) {
   EXPECT_EQ(session.descriptions()[1].fallback, "1");
 }
 
-TEST(ConfigReader, KeyWithOneValueTakesItAndNoOther) {
-  for (const auto& [text, good] : {std::pair{"least_load", true}, {"random", false}}) {
-    ConfigSession session;
-    const ConfigNode root = tree({{"policy", text}});
-    ConfigReader reader(root, session);
-    reader.only("policy", "least_load", "one replica needs no router");
-    reader.finish();
-    EXPECT_EQ(session.failed(), !good) << text;
-  }
-}
-
 TEST(ConfigNode, SetPathMakesMapsOnTheWayAndRefusesToCrossAScalar) {
   ConfigNode root = tree({{"seed", "1"}});
   EXPECT_TRUE(root.set_path("a.b.c", ConfigNode::scalar("5", false, {"--set", 0})));

@@ -1,7 +1,8 @@
 // One run of a fleet: its state, and what each event does to it. Internal to the module; what it
 // means is in simulator.h.
 //
-// fleet_run.cc has the loop and the replicas, fleet_run_split.cc the way from prefill to decode,
+// fleet_run.cc has the loop and the replicas, fleet_run_build.cc what there is before the first
+// event, fleet_run_door.cc who gets in, fleet_run_split.cc the way from prefill to decode,
 // fleet_run_changes.cc failures, returns and scaling, fleet_run_result.cc what is left at the end.
 
 #pragma once

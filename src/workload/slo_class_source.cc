@@ -89,6 +89,7 @@ class ReactiveClassSource final : public ReactiveSource {
   void ended(RequestId id, const Outcome& outcome, const Answer& answer, Instant now) override {
     source_->ended(id, outcome, answer, now);
   }
+  void expect_end(RequestId id) const override { source_->expect_end(id); }
   Instant next_leave() const override { return source_->next_leave(); }
   RequestId take_leaver() override { return source_->take_leaver(); }
   SourceRecords take_records(Instant end) override { return source_->take_records(end); }
